@@ -2,7 +2,9 @@
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { DESCRIPTIONS } from "../../packages/cli/src/descriptions.ts"
 import { FLOORS } from "../checks/structure.ts"
+import { COMMANDS_PAGE, withCommands } from "./commands-table.ts"
 import { FLAGS_PAGE, flagsPage } from "./flags-page.ts"
 import { headingExists } from "./headings.ts"
 
@@ -12,6 +14,13 @@ const PAGES = ["*.md", "docs/**/*.md", "packages/*/*.md"]
 describe("documentation", () => {
   test("FLG-1 FLG-2 the list of flags has every switch and figure with its default", () => {
     expect(readFileSync(FLAGS_PAGE, "utf8"), "`npm run flags` writes it").toBe(flagsPage())
+  })
+
+  test("the reference of the program has every command with its description", () => {
+    const page = readFileSync(COMMANDS_PAGE, "utf8")
+    expect(page, "`npm run commands` writes it").toBe(withCommands(page))
+    for (const { name, about } of DESCRIPTIONS)
+      expect(page).toMatch(new RegExp(`^\\| \`strata ${name}[ \`].* \\| ${RegExp.escape(about)} \\|$`, "m"))
   })
 
   test("the architecture page draws the floors that the structure check enforces", () => {

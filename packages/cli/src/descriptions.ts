@@ -246,7 +246,7 @@ const POLICY_LIST = {
 export const DASHBOARD = describe({
   name: "dashboard",
   about: "watch running conversations in the browser",
-  operands: { value: "CONVERSATION", min: 0, max: 1 },
+  operands: { value: "[CONVERSATION]", min: 0, max: 1 },
   more: [
     `Shows this project's conversations as pages: the context over time, every compaction and what it preserved, the cache, the
 cost, the messages, sub-agents and memories. Changes in a running chat appear within a second.`,
