@@ -3,6 +3,8 @@ import { existsSync, globSync, readFileSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { DESCRIPTIONS } from "../../packages/cli/src/descriptions.ts"
+import { attachmentsLabel } from "../../packages/page/src/labels/attachments.ts"
+import { CONTEXT_LABELS } from "../../packages/page/src/labels/context.ts"
 import { FLOORS } from "../checks/structure.ts"
 import { COMMANDS_PAGE, withCommands } from "./commands-table.ts"
 import { FLAGS_PAGE, flagsPage } from "./flags-page.ts"
@@ -20,7 +22,18 @@ describe("documentation", () => {
     const page = readFileSync(COMMANDS_PAGE, "utf8")
     expect(page, "`npm run commands` writes it").toBe(withCommands(page))
     for (const { name, about } of DESCRIPTIONS)
-      expect(page).toMatch(new RegExp(`^\\| \`strata ${name}[ \`].* \\| ${RegExp.escape(about)} \\|$`, "m"))
+      expect(
+        page.split("\n").filter((line) => line.startsWith(`| \`strata ${name}`) && line.endsWith(` | ${about} |`)),
+      ).toHaveLength(1)
+  })
+
+  test("TOK-6 the page about tokens explains every part of a context that a screen names", () => {
+    const page = readFileSync(join(root, "docs/tokens.md"), "utf8")
+    const kinds = readFileSync(join(root, "packages/core/src/messages/attachments.ts"), "utf8")
+    const attachments = [...kinds.matchAll(/readonly type: "(\w+)"/g)].map(([, kind]) => attachmentsLabel(kind!))
+    expect(attachments.length).toBeGreaterThan(25)
+    const labels = [...Object.values(CONTEXT_LABELS), ...attachments]
+    expect(labels.filter((label) => !page.includes(label))).toEqual([])
   })
 
   test("the architecture page draws the floors that the structure check enforces", () => {

@@ -149,7 +149,7 @@ const RULE = "─".repeat(40)
 
 test.each([
   ["chat-at-work", AT_WORK, [TASK, OUTPUT, `diff ${COMMAND}`, "Working, 1:05 (Esc interrupts)"]],
-  ["chat-context", contextPanel, ["80.0K of 167K tokens, 52% left", "Kept out of the window: 45.0K offloaded"]],
+  ["chat-context", contextPanel, ["80.0K of 167K usable tokens, 52% left", "Kept out of the window: 45.0K offloaded"]],
   ["chat-cost", costPanel, ["$0.1234 for 3 requests", "Layers: $0.5365 saved", "expired: idle for over 5 minutes"]],
   ["chat-help", helpPanel, SLASH_COMMANDS.map(({ about }) => about.split(" ")[0]!)],
   [

@@ -1,7 +1,7 @@
 /** `@strata/page`: reports as HTML files that open offline, and the pages of a local server. */
 
 export { STATUS_LABELS } from "./labels/agents.ts"
-export { attachmentLabel, attachmentName } from "./labels/attachments.ts"
+export { attachmentLabel, attachmentName, attachmentsLabel } from "./labels/attachments.ts"
 export { apiReasonLabel, CAUSE_LABELS, formatMissCost, pricePhrase } from "./labels/cache-breaks.ts"
 export {
   type CompactionMetrics,
@@ -11,6 +11,7 @@ export {
   routeLabel,
 } from "./labels/compaction.ts"
 export { planRows, ROUTES_WITH_MODEL } from "./labels/compaction-plan.ts"
+export { CONTEXT_LABELS } from "./labels/context.ts"
 export { type CostSummary, formatCost, formatRecordedCost } from "./labels/cost.ts"
 export { type LayerDecision, type LayerDecisionKind, listLayerDecisions } from "./labels/decisions.ts"
 export { dreamProgress } from "./labels/dreams.ts"

@@ -1,5 +1,6 @@
 import type { Thresholds } from "@strata/core"
 import type { ContextBreakdown } from "@strata/core/tokens"
+import { assert, dictionary, integer, property, record, stringMatching } from "fast-check"
 import { expect, test } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
@@ -51,14 +52,15 @@ const picture = (more: Partial<ContextPanelState> = {}): ContextPanelState => ({
 test("WIN-9 a learned limit, and how to forget it", () => {
   const thresholds = { ...THRESHOLDS, window: 40_000, believed: 200_000 }
   expect(contextLines(picture({ thresholds }), COLUMNS).join(" ")).toContain(
-    "The window holds 40.0K tokens. The server refused more, although 200K were expected. strata config --forget-limits forgets this limit.",
+    "The window holds 40.0K tokens. The server refused more, although 200K were expected. strata config --forget-limits forgets this limit. 20.0K are reserved for the answer",
   )
 })
 
 test("TOK-8 the context as bars, the largest part first, and what all tools take together", () => {
   expect(contextLines(picture(), COLUMNS)).toEqual([
-    "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K tokens, 52% left",
-    "The window holds 200K tokens. Strata keeps 20.0K free for the answer.",
+    "██████████████░░░░░░░░░░░░░░░░ 80.0K of 167K usable tokens, 52% left",
+    "The window holds 200K tokens. 20.0K are reserved for the answer, and",
+    "compaction starts 13.0K earlier, so 167K are usable.",
     "Next threshold in 67.0K tokens: warning at 147K, compaction at 167K, full at",
     "177K.",
     "Tool calls and results are 67% of the messages. 10% repeats earlier reads.",
@@ -66,19 +68,72 @@ test("TOK-8 the context as bars, the largest part first, and what all tools take
     "The planner is off.",
     "There are no notes yet. Strata starts taking them at 10.0K tokens.",
     "",
-    "Read results             ████████░░░░░░░░░░░░   30.0K   38%",
-    "system prompt and tools  █████░░░░░░░░░░░░░░░   20.0K   25%",
-    "answers                  ████░░░░░░░░░░░░░░░░   15.0K   19%",
-    "Read calls               ███░░░░░░░░░░░░░░░░░   10.0K   13%",
-    "your messages            █░░░░░░░░░░░░░░░░░░░    5.0K    6%",
+    "Read results             ████████░░░░░░░░░░░░    30,000   38%",
+    "system prompt and tools  █████░░░░░░░░░░░░░░░    20,000   25%",
+    "the model's text         ████░░░░░░░░░░░░░░░░    15,000   19%",
+    "Read calls               ███░░░░░░░░░░░░░░░░░    10,000   12%",
+    "your messages            █░░░░░░░░░░░░░░░░░░░     5,000    6%",
+    "all                                              80,000  100%",
     "a.ts was read 3 times. 6.0K tokens of that repeat earlier reads.",
   ])
 })
 
 test("the parts are scaled to what the API counted", () => {
   const lines = contextLines(picture({ used: 40_000 }), COLUMNS)
-  expect(lines.find((line) => line.startsWith("Read results"))).toMatch(/15\.0K +38%$/)
-  expect(lines.find((line) => line.startsWith("system prompt"))).toMatch(/10\.0K +25%$/)
+  expect(lines.find((line) => line.startsWith("Read results"))).toMatch(/15,000 +38%$/)
+  expect(lines.find((line) => line.startsWith("system prompt"))).toMatch(/10,000 +25%$/)
+})
+
+const NOTHING = { tokens: 0, percent: 0 }
+
+test("TOK-8 the rows add up to the total, and the percentages to 100", () => {
+  const tokens = integer({ min: 0, max: 400_000 })
+  const byName = dictionary(stringMatching(/^[a-z]{1,8}$/), tokens, { maxKeys: 40 })
+  const context = record({
+    ...{ human: tokens, assistant: tokens, thinking: tokens, commandOutput: tokens, other: tokens },
+    ...{ toolRequests: byName, toolResults: byName },
+    attachments: byName.map((all) =>
+      Object.fromEntries(Object.entries(all).map(([kind, count]) => [kind, { count: 1, tokens: count }])),
+    ),
+  })
+  assert(
+    property(context, integer({ min: 1, max: 2_000_000 }), (parts, used) => {
+      const accounting: ContextBreakdown = { ...parts, total: sumOf(parts), duplicateReads: [] }
+      const lines = contextLines(picture({ accounting, used }), COLUMNS)
+      const rows = lines.flatMap((line) => {
+        const [, count, isLess, percent] = / ([\d,]+) +(<?)(\d+)%$/.exec(line) ?? []
+        return count ? [{ tokens: Number(count.replaceAll(",", "")), percent: isLess ? 0 : Number(percent) }] : []
+      })
+      const all = rows.pop()
+      expect(all ?? NOTHING).toEqual(rows.length === 0 ? NOTHING : { tokens: used, percent: 100 })
+      expect(rows.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(all?.tokens ?? 0)
+      expect(rows.reduce((sum, { percent }) => sum + percent, 0)).toBe(all?.percent ?? 0)
+    }),
+  )
+})
+
+function sumOf({ attachments, ...parts }: Omit<ContextBreakdown, "total" | "duplicateReads">): number {
+  const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
+  const { human, assistant, thinking, commandOutput, other, toolRequests, toolResults } = parts
+  const byName = [...Object.values(toolRequests), ...Object.values(toolResults)]
+  return sum([
+    human,
+    assistant,
+    thinking,
+    commandOutput,
+    other,
+    ...byName,
+    ...Object.values(attachments).map(({ tokens }) => tokens),
+  ])
+}
+
+test("attachments of other programs and results of your commands are named", () => {
+  const attachments = { foreign: { count: 2, tokens: 9_000 }, command_output: { count: 1, tokens: 4_000 } }
+  const accounting = { ...ACCOUNTING, total: 78_000, commandOutput: 3_000, other: 2_000, attachments }
+  const rows = contextLines(picture({ accounting, used: 98_000 }), COLUMNS).join("\n")
+  expect(rows).toMatch(/^attachment of another program .* 9,000/m)
+  expect(rows).toMatch(/^output of your commands .* 7,000/m)
+  expect(rows).toMatch(/^summaries, program text .* 2,000/m)
 })
 
 const aboutOf = (more: Partial<ContextPanelState>) => {
@@ -113,7 +168,7 @@ test("a wider window has longer bars", () => {
     contextLines(picture(), columns).flatMap((line) => /[█░]+/.exec(line)?.[0].length ?? []),
   )
   expect(bars.map(([first, second]) => [first, second])).toEqual([
-    [22, 15],
+    [18, 15],
     [30, 20],
     [46, 31],
   ])
@@ -124,6 +179,6 @@ test("500 tools and 500 repeated reads do not flood the panel, and its parts sti
   const duplicateReads = Array.from({ length: 500 }, (_, i) => ({ path: `${i}.ts`, reads: 2, tokens: 9, wasted: 3 }))
   const lines = contextLines(picture({ accounting: { ...ACCOUNTING, toolResults, duplicateReads } }), COLUMNS)
   expect(lines.length).toBeLessThan(60)
-  expect(lines).toContainEqual(expect.stringMatching(/^\d+ smaller parts +[█░]+ +[\d.]+K +\d+%$/))
+  expect(lines).toContainEqual(expect.stringMatching(/^\d+ smaller parts +[█░]+ +[\d,]+ +\d+%$/))
   expect(lines.at(-1)).toBe("… and 492 more. To see all: strata inspect --json")
 })

@@ -3,11 +3,12 @@
 import type { Thresholds } from "@strata/core"
 import type { ContextBreakdown } from "@strata/core/tokens"
 import { contextShares } from "@strata/core/tokens"
-import { attachmentName } from "@strata/page"
+import { attachmentsLabel, CONTEXT_LABELS } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { shortenList } from "../display/long-list.ts"
-import { formatCompact, formatPercent } from "../display/numbers.ts"
+import { formatCompact, formatNumber } from "../display/numbers.ts"
 import { describeKeptOut } from "../display/savings.ts"
+import { type FormattedShare, formatShares } from "../display/shares.ts"
 import { padEnd, truncate, widthOf, wrapText } from "../display/text.ts"
 import {
   type CompactionState,
@@ -35,7 +36,8 @@ export interface ContextPanelState {
 const BAR_SHARE = 0.4 // of the columns; the text after the bar takes the rest
 const PART_BAR_SHARE = 0.27
 const MIN_BAR_COLUMNS = 6
-const NUMBER_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
+const MIN_COLUMNS_FOR_BARS = 50 // a narrower panel has only names and numbers
+const NUMBER_COLUMNS = 1 + 9 + 2 + 4 // after a part's bar: tokens and percent
 const MAX_PARTS = 30
 const MAX_REPEATED = 8
 
@@ -55,11 +57,12 @@ export function contextLines(picture: ContextPanelState, columns: number): reado
   const seeAll = "strata inspect --json"
   const repeated = shortenList(accounting.duplicateReads, { isShort: true, max: MAX_REPEATED, seeAll })
   const filled = (words: string) => {
-    const max = Math.max(MIN_BAR_COLUMNS, columns - 1 - widthOf(words))
-    return `${bar(used / thresholds.limit, Math.min(max, Math.round(columns * BAR_SHARE)))} ${words}`
+    const room = columns - 1 - widthOf(words)
+    if (room < MIN_BAR_COLUMNS) return words
+    return `${bar(used / thresholds.limit, Math.min(room, Math.round(columns * BAR_SHARE)))} ${words}`
   }
   return [
-    filled(`${formatCompact(used)} of ${formatCompact(thresholds.limit)} tokens, ${percentLeft}% left`),
+    filled(`${formatCompact(used)} of ${formatCompact(thresholds.limit)} usable tokens, ${percentLeft}% left`),
     ...about.filter(Boolean).flatMap((sentence) => wrapText(sentence, columns)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
     ...repeated.shown.flatMap(({ path, reads, wasted }) =>
@@ -72,12 +75,13 @@ export function contextLines(picture: ContextPanelState, columns: number): reado
   ]
 }
 
-function describeWindow({ window, believed, outputReserve }: Thresholds): string {
+function describeWindow({ window, believed, outputReserve, effective, limit }: Thresholds): string {
   const learned =
     believed === undefined
       ? ""
       : ` The server refused more, although ${formatCompact(believed)} were expected. strata config --forget-limits forgets this limit.`
-  return `The window holds ${formatCompact(window)} tokens.${learned} Strata keeps ${formatCompact(outputReserve)} free for the answer.`
+  const earlier = limit < effective ? `, and compaction starts ${formatCompact(effective - limit)} earlier` : ""
+  return `The window holds ${formatCompact(window)} tokens.${learned} ${formatCompact(outputReserve)} are reserved for the answer${earlier}, so ${formatCompact(limit)} are usable.`
 }
 
 /** The distance to the next threshold, and the thresholds still ahead. */
@@ -113,18 +117,27 @@ function describeUnloadedTools(tools: ContextBreakdown["deferredTools"]): string
 
 /** Largest part first. Sizes are estimates, scaled to add up to the count of the API. */
 function classRows({ accounting, promptTokens, used }: ContextPanelState, columns: number): readonly string[] {
-  const estimated = accounting.total + promptTokens
-  const scale = estimated === 0 ? 0 : used / estimated
-  const classes = [["system prompt and tools", promptTokens] as const, ...classesOf(accounting)]
-    .map(([name, count]) => [name, count * scale] as const)
-    .filter(([, count]) => count > 0)
+  const classes = classesOf(accounting, promptTokens).filter(([, count]) => count > 0)
+  if (classes.length === 0 || used === 0) return []
   const max = columns - NUMBER_COLUMNS - 2
-  const widest = Math.min(max - MIN_BAR_COLUMNS, Math.max(0, ...classes.map(([name]) => widthOf(name))))
-  const barColumns = Math.min(max - widest, Math.floor(columns * PART_BAR_SHARE))
-  return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
-    ([name, count]) =>
-      `${padEnd(truncate(name, widest), widest)}  ${bar(count / used, barColumns)} ${formatCompact(count).padStart(7)}  ${formatPercent(count, used).padStart(4)}`,
+  const minBar = columns < MIN_COLUMNS_FOR_BARS ? 0 : MIN_BAR_COLUMNS
+  const widest = Math.min(max - minBar, Math.max(0, ...classes.map(([name]) => widthOf(name))))
+  const barColumns = minBar && Math.min(max - widest, Math.floor(columns * PART_BAR_SHARE))
+  const parts = withoutSmall(classes.toSorted(([, a], [, b]) => b - a))
+  const estimated = accounting.total + promptTokens
+  const shares = formatShares(
+    parts.map(([, count]) => count),
+    used,
   )
+  const row = (name: string, drawn: string, { tokens, percent }: FormattedShare) =>
+    `${padEnd(truncate(name, widest), widest)}  ${drawn} ${tokens.padStart(9)}  ${percent.padStart(4)}`
+  const all = row("all", " ".repeat(barColumns), { tokens: formatNumber(used), percent: "100%" })
+  return [
+    ...parts.map(([name, count], i) =>
+      row(name, barColumns === 0 ? "" : bar(count / estimated, barColumns), shares[i]!),
+    ),
+    all,
+  ]
 }
 
 /** Combines the smallest parts into one row, so that the total stays correct. */
@@ -135,18 +148,21 @@ function withoutSmall(parts: readonly (readonly [string, number])[]): readonly (
   return [...parts.slice(0, MAX_PARTS - 1), [`${small.length} smaller parts`, sum]]
 }
 
-function classesOf(accounting: ContextBreakdown): [name: string, tokens: number][] {
+/** Tokens by label. Commands that the user ran are in two classes of the breakdown, by the program that recorded them. */
+function classesOf(accounting: ContextBreakdown, promptTokens: number): [label: string, tokens: number][] {
+  const { command_output: commands, ...attachments } = accounting.attachments
   return [
-    ["your messages", accounting.human],
-    ["answers", accounting.assistant],
-    ["thinking", accounting.thinking],
-    ["command output", accounting.commandOutput],
+    [CONTEXT_LABELS.prompt, promptTokens],
+    [CONTEXT_LABELS.human, accounting.human],
+    [CONTEXT_LABELS.assistant, accounting.assistant],
+    [CONTEXT_LABELS.thinking, accounting.thinking],
+    [attachmentsLabel("command_output"), accounting.commandOutput + (commands?.tokens ?? 0)],
     ...Object.entries(accounting.toolRequests).map(([tool, count]): [string, number] => [`${tool} calls`, count]),
     ...Object.entries(accounting.toolResults).map(([tool, count]): [string, number] => [`${tool} results`, count]),
-    ...Object.entries(accounting.attachments).map(([kind, { tokens: count }]): [string, number] => [
-      attachmentName(kind),
+    ...Object.entries(attachments).map(([kind, { tokens: count }]): [string, number] => [
+      attachmentsLabel(kind),
       count,
     ]),
-    ["other", accounting.other],
+    [CONTEXT_LABELS.other, accounting.other],
   ]
 }

@@ -1,5 +1,6 @@
 /** Groups the contents of a context into classes. Each has a letter, so that the picture works without colours. */
 import type { ContextBreakdown } from "@strata/core/tokens"
+import { CONTEXT_LABELS } from "@strata/page"
 import type { Style } from "./terminal.ts"
 
 export interface ContextPart {
@@ -24,17 +25,17 @@ export interface PartStyle {
 }
 
 export const PARTS = {
-  prompt: { label: "system prompt and tools", letter: "S", colour: "gray" },
-  human: { label: "your messages", letter: "U", colour: "green" },
-  assistant: { label: "the model's text", letter: "A", colour: "blue" },
-  thinking: { label: "thinking", letter: "T", colour: "magenta" },
-  calls: { label: "tool calls", letter: "C", colour: "yellow" },
-  files: { label: "files read", letter: "R", colour: "cyan" },
-  commands: { label: "command output", letter: "B", colour: "red" },
-  searches: { label: "search results", letter: "G", colour: "greenBright" },
-  results: { label: "other tool results", letter: "O", colour: "white" },
-  attachments: { label: "attachments", letter: "M", colour: "blueBright" },
-  other: { label: "summaries, other", letter: "Z", colour: "gray" },
+  prompt: { label: CONTEXT_LABELS.prompt, letter: "S", colour: "gray" },
+  human: { label: CONTEXT_LABELS.human, letter: "U", colour: "green" },
+  assistant: { label: CONTEXT_LABELS.assistant, letter: "A", colour: "blue" },
+  thinking: { label: CONTEXT_LABELS.thinking, letter: "T", colour: "magenta" },
+  calls: { label: CONTEXT_LABELS.calls, letter: "C", colour: "yellow" },
+  files: { label: CONTEXT_LABELS.files, letter: "R", colour: "cyan" },
+  commands: { label: CONTEXT_LABELS.commands, letter: "B", colour: "red" },
+  searches: { label: CONTEXT_LABELS.searches, letter: "G", colour: "greenBright" },
+  results: { label: CONTEXT_LABELS.otherResults, letter: "O", colour: "white" },
+  attachments: { label: CONTEXT_LABELS.attachments, letter: "M", colour: "blueBright" },
+  other: { label: CONTEXT_LABELS.other, letter: "Z", colour: "gray" },
 } as const satisfies Readonly<Record<string, PartStyle>>
 
 export type PartKind = keyof typeof PARTS

@@ -3,6 +3,7 @@ import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
 import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { moreLine, sectionTitle } from "../display/section.ts"
+import { formatShares } from "../display/shares.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -15,15 +16,20 @@ export function content(page: AnalysisPage): string[] {
   const { total: all } = analysis.content
   if (all === 0) return []
   const parts = contextParts(analysis.content).toSorted((a, b) => b.tokens - a.tokens)
+  const shares = formatShares(
+    parts.map(({ tokens }) => tokens),
+    all,
+  )
   const max = parts[0]?.tokens ?? 1
   const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
-  const room = width - label - 20
+  const numbers = Math.max(...shares.map(({ tokens }) => tokens.length))
+  const room = width - label - numbers - 14
   return [
-    ...sectionTitle(page, { title: "Where the context went", about: `about ${formatCompact(all)} tokens in total` }),
-    ...parts.map(({ kind, tokens }) => {
+    ...sectionTitle(page, { title: "Where the context went", about: `about ${formatNumber(all)} tokens in total` }),
+    ...parts.map(({ kind, tokens }, i) => {
       const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, max, width: room }), room))
       const sign = style.isColorSupported ? partSign(kind, { style }) : " "
-      return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(formatCompact(tokens), 6)} ${padStart(formatPercent(tokens, all), 5)}`
+      return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(shares[i]!.tokens, numbers)} ${padStart(shares[i]!.percent, 5)}`
     }),
   ]
 }

@@ -74,12 +74,12 @@ it("reads as a page a person can follow, in 80 columns and without colours", asy
     30 lines, 3 not understood · 28 messages · 13 turns · 1 compaction
       not understood: riddle (3)
 
-    Where the context went  about 8.3K tokens in total
-       files read        ████████████████████████████████████████████   7.5K   90%
-       tool calls        ████▉                                           828   10%
-       your messages     ▏                                                15   <1%
-       the model's text  ▏                                                 7   <1%
-       summaries, other  ▏                                                 6   <1%
+    Where the context went  about 8,308 tokens in total
+       files read               ██████████████████████████████████████ 7,452   90%
+       tool calls               ████▎                                    828   10%
+       your messages            ▏                                         15   <1%
+       the model's text         ▏                                          7   <1%
+       summaries, program text  ▏                                          6   <1%
 
     By tool  tokens of calls and results; 100% of the context together
       tool  calls  failed  in calls  in results  share

@@ -1,6 +1,7 @@
 /** `@strata/core/base`. Foundations that every package shares: errors, ids, clocks, projects, secrets, formatting. */
 import "../base/node-version.ts"
 
+export { apportion } from "../base/apportion.ts"
 export {
   type Clock,
   callAfter,

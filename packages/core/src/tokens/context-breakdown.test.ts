@@ -165,7 +165,7 @@ describe("TOK-8 shares of the whole", () => {
 })
 
 describe("TOK-6 percentages", () => {
-  test("are rounded shares of the total", () => {
+  test("are whole and add up to 100", () => {
     const { messages } = conversation()
       .user("x".repeat(1_200)) // 400
       .say("y".repeat(597)) // 199

@@ -1,4 +1,5 @@
 /** Breaks down the context by content. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
+import { apportion } from "../base/apportion.ts"
 import { type CooperativeTask, runSync } from "../base/work.ts"
 import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
@@ -118,7 +119,7 @@ export function* breakdownTask(
   }
 }
 
-/** Each class as a rounded percentage of the total. Empty if the total is 0. */
+/** Each class as a whole percentage of the total; together 100. Empty if the total is 0. */
 export function breakdownPercentages(accounting: ContextBreakdown): Readonly<Record<string, number>> {
   const { total } = accounting
   if (total === 0) return {}
@@ -140,7 +141,11 @@ export function breakdownPercentages(accounting: ContextBreakdown): Readonly<Rec
       tokens,
     ]),
   ]
-  return Object.fromEntries(flat.map(([key, tokens]) => [key, Math.round((100 * tokens) / total)]))
+  const percentages = apportion(
+    flat.map(([, tokens]) => tokens),
+    100,
+  )
+  return Object.fromEntries(flat.map(([key], i) => [key, percentages[i]!]))
 }
 
 /** A share of the context. */

@@ -7,6 +7,7 @@ const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
   carried_facts: "facts from the journal",
   command_output: "output of",
   deferred_tools: "tools not loaded",
+  foreign: "attachment of another program",
   files_restored: "files put back",
   mcp_instructions: "instructions of the MCP server",
   mcp_prompt: "prompt of the MCP server",
@@ -20,6 +21,19 @@ const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
 }
 
 export const attachmentName = (kind: string): string => ATTACHMENT_NAMES[kind] ?? kind.replaceAll("_", " ")
+
+/** Labels for all attachments of a kind together, where the name of one does not fit. */
+const PLURAL_NAMES: Readonly<Record<string, string>> = {
+  agent_result: "reports of agents",
+  command_output: "output of your commands",
+  file: "files",
+  memory: "memories",
+  person_command: "your commands",
+  queued_agent_message: "messages of agents",
+  system_message: "system messages",
+}
+
+export const attachmentsLabel = (kind: string): string => PLURAL_NAMES[kind] ?? attachmentName(kind)
 
 /** `instructions src/AGENTS.md` */
 export const attachmentLabel = ({ kind, about }: { readonly kind: string; readonly about: string }): string =>

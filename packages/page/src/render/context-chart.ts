@@ -1,9 +1,10 @@
 /** A chart of the context over turns: areas by class, a line at each compaction, and a symbol below for each cache miss. */
 
-import { formatCompact, formatNumber, pluralize } from "@strata/core/base"
+import { apportion, formatCompact, formatNumber, pluralize } from "@strata/core/base"
 import type { ContextClass } from "@strata/transcripts/replay"
 import { CLASSES } from "@strata/transcripts/replay"
 import { pricePhrase } from "../labels/cache-breaks.ts"
+import { CONTEXT_LABELS } from "../labels/context.ts"
 import { chartFrame, plotTop, stripMiddle } from "./chart-frame.ts"
 import { type CacheMissKind, type ChartedMiss, type ChartTimeline, MISS_KINDS, type TimelinePoint } from "./content.ts"
 import { html, type Markup, pathPoints } from "./markup.ts"
@@ -37,13 +38,13 @@ const MAX_FULL_LINES = 30 // with more, boundaries are short lines at the top, w
 const SHORT_LINE_PIXELS = 10 // pixels
 
 const CLASS_LABELS: Readonly<Record<ContextClass, string>> = {
-  prompt: "system prompt and tools",
-  person: "your messages",
-  answers: "answers",
-  thinking: "thinking",
-  calls: "tool calls",
-  results: "tool results",
-  summary: "summary and facts",
+  prompt: CONTEXT_LABELS.prompt,
+  person: CONTEXT_LABELS.human,
+  answers: CONTEXT_LABELS.assistant,
+  thinking: CONTEXT_LABELS.thinking,
+  calls: CONTEXT_LABELS.calls,
+  results: CONTEXT_LABELS.results,
+  summary: CONTEXT_LABELS.summary,
 }
 
 const MISS_TITLES: Readonly<Record<CacheMissKind, string>> = {
@@ -141,16 +142,19 @@ function hoverSlices(
     })
 }
 
-const NOT_BROKEN_DOWN = "not broken down"
-
 /** Tokens that belong to no class. */
 const unclassifiedTokens = ({ classes, rest = 0, context }: TimelinePoint): number => (classes ? rest : context)
 
-/** The non-empty parts of a context, with labels. */
+/** The non-empty parts of a context, with labels. They are whole tokens that add up to its size. */
 export function listParts(point: TimelinePoint): readonly { readonly words: string; readonly tokens: number }[] {
   const { classes } = point
   const parts = classes ? CLASSES.map((name) => ({ words: CLASS_LABELS[name], tokens: classes[name] })) : []
-  return [...parts, { words: NOT_BROKEN_DOWN, tokens: unclassifiedTokens(point) }].filter(({ tokens }) => tokens >= 1)
+  const all = [...parts, { words: CONTEXT_LABELS.unknown, tokens: unclassifiedTokens(point) }]
+  const whole = apportion(
+    all.map(({ tokens }) => tokens),
+    Math.round(point.context),
+  )
+  return all.map(({ words }, i) => ({ words, tokens: whole[i]! })).filter(({ tokens }) => tokens > 0)
 }
 
 function describePoint(point: TimelinePoint): string {
@@ -165,7 +169,7 @@ export function classLegend(courses: readonly ChartTimeline[]): Markup | undefin
   )
   const isWhole = courses.some(({ points }) => points.some((point) => unclassifiedTokens(point) >= 1))
   const shown = [
-    ...(isWhole ? [["whole", NOT_BROKEN_DOWN] as const] : []),
+    ...(isWhole ? [["whole", CONTEXT_LABELS.unknown] as const] : []),
     ...used.toReversed().map((name) => [name, CLASS_LABELS[name]] as const),
   ]
   if (shown.length === 0) return undefined

@@ -9,6 +9,7 @@ import { firstUserLine, isBoundary, isSyntheticError } from "@strata/core/messag
 import type { BreakCause, CacheBreak, RequestPurpose } from "@strata/core/views"
 import { type Inspection, inspectTranscript, type RecordedBoundary, type Transcript } from "@strata/transcripts"
 import { listResponses, type RecordedResponse } from "@strata/transcripts/inspect"
+import { CONTEXT_LABELS } from "../labels/context.ts"
 
 export interface RecordedUsage {
   readonly format: string
@@ -238,14 +239,14 @@ function contextByClass({ content }: Inspection): Readonly<Record<string, number
   const results = Object.entries(content.toolResults).sort(([, a], [, b]) => b - a)
   const attached = Object.values(content.attachments).map(({ tokens }) => tokens)
   const classes: readonly (readonly [string, number])[] = [
-    ["your messages", content.human],
-    ["answers", content.assistant],
-    ["thinking", content.thinking],
-    ["tool calls", sum(Object.values(content.toolRequests))],
+    [CONTEXT_LABELS.human, content.human],
+    [CONTEXT_LABELS.assistant, content.assistant],
+    [CONTEXT_LABELS.thinking, content.thinking],
+    [CONTEXT_LABELS.calls, sum(Object.values(content.toolRequests))],
     ...results.slice(0, MAX_TOOLS).map(([tool, tokens]) => [`results of ${truncate(tool)}`, tokens] as const),
     ["results of other tools", sum(results.slice(MAX_TOOLS).map(([, tokens]) => tokens))],
-    ["attachments", sum(attached)],
-    ["other", content.other + content.commandOutput],
+    [CONTEXT_LABELS.attachments, sum(attached)],
+    [CONTEXT_LABELS.other, content.other + content.commandOutput],
   ]
   return Object.fromEntries(
     classes.filter(([, tokens]) => tokens > 0).map(([name, tokens]) => [name, Math.round(tokens)]),
