@@ -18,7 +18,7 @@ import { runMcpSuite } from "./suites/mcp/run.ts"
 import { expect, type InstallTrial, node, typeCheck, USER_TSCONFIG, type User } from "./trials.ts"
 
 /** The pages that new users read first, and the page of the adapters. */
-const PAGES = ["README.md", "docs/getting-started.md", "docs/frameworks.md"]
+const PAGES = ["README.md", "docs/getting-started.md", "docs/frameworks.md", "packages/sessions/README.md"]
 const ON_STORES = join("dev", "build", "adapters-on-stores.ts")
 const MAX_BYTES: Readonly<Record<string, number>> = { "@strata/adapters": 200_000, "@strata/sessions": 120_000 }
 

@@ -37,7 +37,7 @@ describe("documentation", () => {
   })
 
   test("the architecture page draws the floors that the structure check enforces", () => {
-    const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+    const page = readFileSync(join(root, "docs/development/architecture.md"), "utf8")
     const drawn = [...page.matchAll(/^([a-z-]+)\/ {2,}/gm)].map(([, floor]) => floor!)
     expect(drawn.toReversed()).toEqual(FLOORS)
   })
@@ -76,7 +76,7 @@ describe("documentation", () => {
   test.each(["A turn in ten files", "A compaction in ten files"])(
     "%s: they exist, and each names the next",
     (title) => {
-      const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+      const page = readFileSync(join(root, "docs/development/architecture.md"), "utf8")
       const section = page.split(`### ${title}\n`)[1]!.split(/^#/m)[0]!
       const listed = [...section.matchAll(/^\d+\. `([^`]+)`: /gm)].map(([, file]) => file!)
       expect(listed).toHaveLength(10)
