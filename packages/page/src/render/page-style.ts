@@ -1,4 +1,5 @@
 /** Additional styles of live pages: the frame, cards, the conversation, dialogs. */
+import { LIST_STYLE } from "./list-style.ts"
 import { STYLE } from "./style.ts"
 
 export const PAGE_STYLE = `${STYLE}
@@ -75,5 +76,6 @@ dialog.ask::backdrop{background:rgb(0 0 0/.45)}dialog.ask h2{margin:0 0 6px;font
 .columns-two>section{min-width:0}.columns-two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:8px 36px}
 .bar{height:10px}.bar rect{fill:var(--person)}
 @media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views{flex-wrap:nowrap;overflow-x:auto}.views a{padding:8px 9px;white-space:nowrap}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
+${LIST_STYLE}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important;scroll-behavior:auto!important}}
 `
