@@ -4,17 +4,17 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { openUsage, type Usage } from "../src/index.ts"
-import { launch, picture } from "./browser.ts"
+import { launch } from "./browser.ts"
 import { PAYLOADS } from "./payloads.ts"
 import { RecordedHome } from "./recorded-home.ts"
-import { findings, openTab, screens, startTrial, type TrialPages } from "./trial-pages.ts"
+import { openTab } from "./trial-pages.ts"
+import { startUsageTrial, type UsageTrial } from "./usage-trial.ts"
 
 describe("BEY-15 all conversations in a browser", needs("browser"), () => {
   let home: RecordedHome
   let look: Usage
-  let trial: TrialPages
+  let trial: UsageTrial
   let browser: Browser
-  let changed = () => {}
   beforeAll(async () => {
     home = new RecordedHome()
     for (let at = 1; at <= 60; at++)
@@ -33,28 +33,7 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
     })
     look = openUsage({ env: {}, home: home.path })
     await look.update()
-    trial = await startTrial({
-      name: "All",
-      conversations: async () => [],
-      find: async (id) => {
-        const row = look.row(Number(id))
-        return row && { id, title: row.title ?? row.id, location: { file: row.file, conversationId: row.id } }
-      },
-      usage: {
-        report: (filter) => look.report(filter),
-        list: (request) => look.list(request),
-        findDeletedSessions: () => look.findDeletedSessions(),
-        progress: () => undefined,
-        onChange: (listener) => {
-          const before = changed
-          changed = () => {
-            before()
-            listener()
-          }
-          return () => undefined
-        },
-      },
-    })
+    trial = await startUsageTrial(look)
     browser = await launch()
   })
   afterAll(async () => {
@@ -64,46 +43,40 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
     home?.remove()
   })
 
-  it.runIf(isWhole)(
-    "shows the sentence, the charts and the list, in light and dark, on a phone and a wide screen",
-    async () => {
-      for (const { colorScheme, width } of screens(0)) {
-        const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
-        await tab.waitForSelector(".live.on")
-        expect(await tab.locator(".lead").innerText()).toBe(look.report().sentence)
-        const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-        expect({ width, overflow, complaints, findings: await findings(tab) }).toEqual({
-          width,
-          overflow: 0,
-          complaints: [],
-          findings: [],
-        })
-        await picture(tab, `look-${colorScheme}-${width}`)
-        await tab.context().close()
-      }
-    },
-  )
-
-  it.runIf(isWhole)("searches, sorts and turns pages without a script, and opens a conversation", async () => {
+  it("searches, sorts, filters and turns pages without a script, and opens a conversation", async () => {
     const { tab } = await openTab(browser, trial, { javaScriptEnabled: false })
-    expect(await tab.locator("#list tbody tr").count()).toBe(50)
-    expect(await tab.getByRole("link", { name: "Save a picture" }).count()).toBe(0) // nothing has been replayed yet
-    await look.replay({ signal: new AbortController().signal, isInBackground: false })
-    changed()
+    await tab.getByRole("link", { name: "All 61 conversations" }).click()
+    expect(await tab.locator("tbody tr").count()).toBe(50)
     await tab.getByRole("link", { name: "Next" }).click()
-    expect(await tab.locator("#list tbody tr").count()).toBe(11)
-    await tab.goto(`${trial.base}/?sort=lost`)
-    const lost = await tab.locator("#list tbody tr td:nth-child(7)").allInnerTexts()
+    expect(await tab.locator("tbody tr").count()).toBe(11)
+    await tab.getByRole("link", { name: "lost to caches" }).click()
+    const lost = await tab.locator('td[data-title="lost to caches"]').allInnerTexts()
     expect(lost.slice(0, 8).every((cost) => cost.startsWith("$"))).toBe(true) // 8 of 61 conversations had a cache miss
     expect(new Set(lost.slice(8))).toEqual(new Set(["-"]))
-    await tab.goto(`${trial.base}/?q=${encodeURIComponent("nothing says this")}`)
-    expect(await tab.locator("#list").innerText()).toContain("No conversation has all of these words")
+    await tab.getByRole("link", { name: /^conversation/ }).click()
+    expect(await tab.locator('th[aria-sort="ascending"]').innerText()).toMatch(/^conversation/)
+    await tab.getByLabel("Project").selectOption("/work/app")
+    await tab.getByRole("button", { name: "Show" }).click()
+    expect(await tab.locator("caption").innerText()).toBe("60 conversations found")
+    await tab.getByRole("searchbox").fill("nothing says this")
+    await tab.getByRole("button", { name: "Show" }).click()
+    expect(await tab.locator("main").innerText()).toContain("No conversation has all of these words")
+    await tab.getByRole("link", { name: "Show all" }).click()
+    await tab.locator("tbody a").first().click()
+    expect(await tab.locator("h1").innerText()).toBe("Context")
+    await tab.context().close()
+  })
+
+  it.runIf(isWhole)("offers a picture as soon as something is replayed", async () => {
+    const { tab } = await openTab(browser, trial, { javaScriptEnabled: false })
+    expect(await tab.getByRole("link", { name: "Save a picture" }).count()).toBe(0)
+    await look.replay({ signal: new AbortController().signal, isInBackground: false })
+    trial.changed()
     await tab.goto(`${trial.base}/`)
     const saved = tab.waitForEvent("download")
     await tab.getByRole("link", { name: "Save a picture" }).click()
     expect((await saved).suggestedFilename()).toBe("strata-usage.svg")
-    await tab.locator("#list tbody a").first().click()
-    expect(await tab.locator("h1").innerText()).toBe("Context")
+    await tab.context().close()
   })
 
   it("draws itself again when more was read, and runs nothing of what it shows", async () => {
@@ -111,8 +84,16 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
     await tab.waitForSelector(".live.on")
     home.session({ id: "new", turns: 4 })
     await look.update()
-    changed()
+    trial.changed()
     await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("62 conversations"))
+    await tab.goto(`${trial.base}/conversations`)
+    await tab.waitForSelector(".live.on")
+    await tab.getByRole("searchbox").fill("half a wor")
+    home.session({ id: "newer", turns: 4 })
+    await look.update()
+    trial.changed()
+    await tab.waitForFunction(() => document.querySelector("caption")?.innerText === "63 conversations")
+    expect(await tab.getByRole("searchbox").inputValue()).toBe("half a wor")
     expect(complaints).toEqual([])
     expect(await tab.evaluate("window.ran")).toBeUndefined()
   })

@@ -2,8 +2,15 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { isPictureReady, openUsage, sharePicture, shareText, type Usage, type UsageOptions } from "../src/index.ts"
-import { usageView } from "../src/render/views/usage.ts"
+import {
+  isPictureReady,
+  type ListOrder,
+  openUsage,
+  sharePicture,
+  shareText,
+  type Usage,
+  type UsageOptions,
+} from "../src/index.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
 let home: RecordedHome
@@ -152,18 +159,6 @@ test("BEY-15 names are compared for the same compactions under both policies, an
     /^After 1 replayed compaction, answers used \d+ names? from before: \d+% of them were still in view, and \d+% would have been with Strata\. /,
   )
   expect(shareText(opened.report())).not.toMatch(/needed later/)
-})
-
-test("BEY-15 the page shows its sentences and the names of damaged files whole", async () => {
-  const folder = "x".repeat(200)
-  for (let at = 0; at < 3; at++)
-    home.write(`.claude/projects/${folder}/${at}.jsonl`, session({ id: `s${at}` }).slice(0, -90))
-  const opened = await look()
-  const report = { ...opened.report(), sentence: `${"word ".repeat(100)}end.` }
-  const listQuery = { text: "", sort: "", page: 0, project: "" } as const
-  const page = usageView({ base: "", report, list: opened.list(), listQuery, now: new Date() }).toString()
-  expect(page).toContain(report.sentence)
-  for (let at = 0; at < 3; at++) expect(page).toContain(`${folder}/${at}.jsonl`)
 })
 
 test("BEY-15 a compaction at the beginning of a file lost an unknown number of names", async () => {
@@ -436,4 +431,17 @@ test("BEY-15 it is known how many sessions Claude Code has deleted", async () =>
   const named = ["here", "gone-1", "gone-2", "gone-1"].map((sessionId) => JSON.stringify({ display: "x", sessionId }))
   home.write(".claude/history.jsonl", named.join("\n"))
   expect(await (await look()).findDeletedSessions()).toEqual({ days: 14, named: 3, gone: 2 })
+})
+
+test("BEY-15 the list is sorted by every column in both directions", async () => {
+  for (let at = 1; at <= 3; at++)
+    home.session({ id: `s${at}`, turns: at + 2, title: `${"cab"[at - 1]}`, day: `2026-01-0${at}` })
+  const opened = await look()
+  const ids = (sort: ListOrder, direction: "ascending" | "descending") =>
+    opened.list({ sort, direction }).rows.map(({ id }) => id)
+  expect(ids("title", "ascending")).toEqual(["s2", "s3", "s1"])
+  for (const sort of ["newest", "turns", "peak", "cost"] as const) {
+    expect({ sort, ids: ids(sort, "ascending") }).toEqual({ sort, ids: ["s1", "s2", "s3"] })
+    expect({ sort, ids: ids(sort, "descending") }).toEqual({ sort, ids: ["s3", "s2", "s1"] })
+  }
 })

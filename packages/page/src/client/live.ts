@@ -38,7 +38,7 @@ export function followEvents(onState: (state: State) => void): void {
   }
 }
 
-/** Replaces the main part. Open blocks stay open, and the focus is preserved. */
+/** Replaces the main part. Open blocks stay open; the focus and what was typed into a search are preserved. */
 export async function redraw(): Promise<void> {
   const main = document.querySelector<HTMLElement>("[data-main]")
   if (!main) return
@@ -50,11 +50,18 @@ export async function redraw(): Promise<void> {
   const regions = [...main.querySelectorAll<HTMLElement>("[aria-live][id]")].filter(
     (place) => place.childElementCount > 0,
   )
+  const typed = [...main.querySelectorAll<HTMLInputElement>("input[type=search][id]")].filter(
+    ({ value, defaultValue }) => value !== defaultValue,
+  )
   const focused = document.activeElement
   const focusKey = focused instanceof HTMLElement && main.contains(focused) ? focusSelector(focused) : undefined
   main.replaceChildren(fragment(await answer.text()))
   for (const id of open) document.getElementById(id)?.setAttribute("open", "")
   for (const place of regions) document.getElementById(place.id)?.replaceChildren(...place.childNodes)
+  for (const { id, value } of typed) {
+    const input = document.getElementById(id)
+    if (input instanceof HTMLInputElement) input.value = value
+  }
   if (focusKey !== undefined) document.querySelector<HTMLElement>(focusKey)?.focus({ preventScroll: true })
 }
 

@@ -10,9 +10,8 @@ export interface Day {
   readonly parts: Readonly<Record<string, number>>
 }
 
-const HEIGHT = 190 // pixels
-const LABEL_PIXELS = 14
-const LABELS = 18
+const MAX_BAR_PERCENT = 8
+const MAX_LABELS = 5
 const MAX_BARS = 120
 const DAY_MS = 86_400_000
 /** Number of days per bar. */
@@ -45,30 +44,41 @@ export interface DayBars {
   readonly days: readonly Day[]
 }
 
+/** The chart is as high as its style says: everything in it has a position in percent, and labels are outside. */
 export function dayChart({ unit, days }: DayBars): Markup {
   const names = namesByCost(days)
   const max = Math.max(...days.map((day) => day.dollars), 0.01)
   const width = 100 / days.length
-  const y = (value: number) => roundToTenth(LABEL_PIXELS + HEIGHT * (1 - value / max))
+  const barWidth = Math.min(width * 0.8, MAX_BAR_PERCENT)
+  const y = (value: number) => `${roundToTenth(100 * (1 - value / max))}%`
   const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""]
-  return html`<svg class="chart" role="img" aria-label="Money by ${unit}, from ${first} to ${last}: at most ${formatDollars(max)} in one bar." width="100%" height="${LABEL_PIXELS + HEIGHT + LABELS}">
+  return html`<svg class="chart day-chart" role="img" aria-label="Money by ${unit}, from ${first} to ${last}: at most ${formatDollars(max)} in one bar." width="100%" height="150">
 ${ticksUpTo(max).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
 ${days.map((day, i) => {
   let floor = 0
   const bars = names.flatMap((name) => {
     const paid = day.parts[name] ?? 0
     if (paid <= 0) return []
-    const bar = html`<rect class="c-${colourFor(name, names)}" x="${roundToTenth(i * width + width * 0.1)}%" width="${roundToTenth(width * 0.8)}%" y="${y(floor + paid)}" height="${roundToTenth((HEIGHT * paid) / max)}"/>`
     floor += paid
-    return [bar]
+    return [
+      html`<rect class="c-${colourFor(name, names)}" x="${roundToTenth((i + 0.5) * width - barWidth / 2)}%" width="${roundToTenth(barWidth)}%" y="${y(floor)}" height="${roundToTenth((100 * paid) / max)}%"/>`,
+    ]
   })
-  return html`<g>${bars}<rect class="slice" x="${roundToTenth(i * width)}%" width="${roundToTenth(width)}%" y="${LABEL_PIXELS}" height="${HEIGHT}"><title>${unit === "day" ? "" : `${unit} from `}${describeDay(day)}</title></rect></g>`
+  return html`<g>${bars}<rect class="slice" x="${roundToTenth(i * width)}%" width="${roundToTenth(width)}%" y="0" height="100%"><title>${unit === "day" ? "" : `${unit} from `}${describeDay(day)}</title></rect></g>`
 })}
 ${ticksUpTo(max)
   .filter((tick) => tick > 0)
-  .map((tick) => html`<text class="tick" x="2" y="${y(tick) - 3}">${tickLabel(tick, "dollars")}</text>`)}
-<text class="tick" x="0" y="${LABEL_PIXELS + HEIGHT + 13}">${first}</text><text class="tick" x="100%" y="${LABEL_PIXELS + HEIGHT + 13}" text-anchor="end">${last}</text>
+  .map((tick) => html`<text class="tick" x="2" y="${y(tick)}" dy="-3">${tickLabel(tick, "dollars")}</text>`)}
+${dayLabels(days)}
 </svg>`
+}
+
+/** Labels of all bars if there are few; otherwise of the first and the last. */
+function dayLabels(days: readonly Day[]): readonly Markup[] {
+  const label = (day: string, x: number, anchor: string) =>
+    html`<text class="tick" x="${roundToTenth(x)}%" y="100%" dy="14" text-anchor="${anchor}">${day}</text>`
+  if (days.length <= MAX_LABELS) return days.map(({ day }, i) => label(day, ((i + 0.5) * 100) / days.length, "middle"))
+  return [label(days[0]!.day, 0, "start"), label(days.at(-1)!.day, 100, "end")]
 }
 
 function describeDay({ day, dollars: paid, parts }: Day): string {

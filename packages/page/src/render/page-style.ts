@@ -1,6 +1,7 @@
 /** Additional styles of live pages: the frame, cards, the conversation, dialogs. */
 import { LIST_STYLE } from "./list-style.ts"
 import { STYLE } from "./style.ts"
+import { USAGE_STYLE } from "./usage-style.ts"
 
 export const PAGE_STYLE = `${STYLE}
 body{max-width:none;margin:0;padding:0;min-height:100vh;display:flex;flex-direction:column}
@@ -20,7 +21,7 @@ footer{max-width:1240px;width:100%;margin:0 auto;padding:0 24px 20px;font-size:.
 .views{display:flex;flex-wrap:wrap;gap:2px 4px;width:100%;margin-top:4px}
 .views a{padding:8px 13px;color:var(--soft);text-decoration:none;border-bottom:3px solid transparent;font-size:.92rem}
 .views a:hover{color:var(--ink)}.views a[aria-current]{color:var(--ink);border-color:var(--accent);font-weight:600}
-h1.quiet{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+h1.quiet,h2.quiet{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
 .cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:4px 0 20px}
 .cards>div{background:var(--raised);border:1px solid var(--rule);border-radius:10px;padding:12px 16px}
 .cards dt{font-size:.8rem;color:var(--soft)}.cards dd{margin:2px 0 0;display:flex;flex-direction:column}
@@ -74,8 +75,8 @@ dialog.ask::backdrop{background:rgb(0 0 0/.45)}dialog.ask h2{margin:0 0 6px;font
 .go{border-color:var(--accent)}
 .lead{font-size:1.35rem;line-height:1.4;max-width:62ch;margin:0 0 10px}.lead+p{max-width:80ch}
 .columns-two>section{min-width:0}.columns-two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:8px 36px}
-.bar{height:10px}.bar rect{fill:var(--person)}
-@media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views{flex-wrap:nowrap;overflow-x:auto}.views a{padding:8px 9px;white-space:nowrap}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
-${LIST_STYLE}
+.bar rect{fill:var(--person)}
+@media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views a{padding:6px 5px;font-size:.78rem;white-space:nowrap;border-width:2px}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
+${LIST_STYLE}${USAGE_STYLE}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important;scroll-behavior:auto!important}}
 `

@@ -4,85 +4,20 @@ import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
 import { type ProjectBank, StrataError } from "@strata/core"
 import { Hono } from "hono"
-import type { PageSource, UsagePages, WorkPages } from "../live/source.ts"
+import type { PageSource, WorkPages } from "../live/source.ts"
 import { PAGE_STYLE } from "../render/page-style.ts"
 import { conversationsView } from "../render/views/conversations.ts"
 import { changeView, memoriesView } from "../render/views/memories.ts"
 import { emptyState, shell } from "../render/views/shell.ts"
-import { type ListQuery, ROWS_ON_PAGE, usageView } from "../render/views/usage.ts"
 import { workView } from "../render/views/work.ts"
-import { LIST_ORDERS, type UsageReport } from "../usage/report-data.ts"
-import { isPictureReady, sharePicture } from "../usage/share.ts"
 import type { PageAccess } from "./access.ts"
 import { addConversationRoutes, type Conversations } from "./conversation-routes.ts"
 import { streamEvents } from "./events.ts"
 import { respondWithPage, respondWithText } from "./responses.ts"
+import { addUsageRoutes } from "./usage-routes.ts"
 
 /** Strata's logo: layers. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#14171a"/><path d="M5 10h22v3H5z" fill="#8fd0f5"/><path d="M5 15h22v3H5z" fill="#2fb58a"/><path d="M5 20h22v3H5z" fill="#f0b429"/></svg>`
-
-// The page about all conversations of this machine.
-
-export interface UsageRoutes {
-  readonly base: string
-  readonly usage: UsagePages
-  readonly now: () => Date
-}
-
-export function addUsageRoutes(routes: Hono, { base, usage, now }: UsageRoutes): void {
-  let report: UsageReport | undefined // cached, because computing takes longer than rendering, and most pages need the same report
-  let changes = 0
-  usage.onChange(() => {
-    report = undefined
-    changes++
-  })
-  routes.get("/", async (context) => {
-    const listQuery = parseListQuery((name) => context.req.query(name))
-    const { text, sort, page, project } = listQuery
-    report ??= usage.report()
-    const list = usage.list({
-      ...(text === "" ? {} : { query: text }),
-      ...(sort === "" ? {} : { sort }),
-      ...(project === "" ? {} : { project }),
-      offset: page * ROWS_ON_PAGE,
-      limit: ROWS_ON_PAGE,
-    })
-    const [deletedSessions, progress] = [await usage.findDeletedSessions(), usage.progress()]
-    const main = usageView({
-      ...{ base, report, list, listQuery, now: now() },
-      ...(deletedSessions ? { deletedSessions } : {}),
-      ...(progress === undefined ? {} : { progress }),
-    })
-    if (context.req.header("x-part") === "main") return respondWithPage(context, main)
-    return respondWithPage(
-      context,
-      shell({ title: "All conversations", base, trail: [], events: `${base}/events`, main }),
-    )
-  })
-  routes.get("/picture.svg", (context) => {
-    report ??= usage.report()
-    if (!isPictureReady(report))
-      return context.text("What Strata would have saved is not known yet. Try again later.", 409)
-    return context.body(sharePicture(report), 200, {
-      "content-type": "image/svg+xml",
-      "content-disposition": 'attachment; filename="strata-usage.svg"',
-    })
-  })
-  routes.get("/events", (context) =>
-    streamEvents(context, { state: () => ({ rows: changes }), onChange: (listener) => usage.onChange(listener) }),
-  )
-}
-
-/** Parses the query of the list's form. Invalid values are ignored. */
-function parseListQuery(given: (name: string) => string | undefined): ListQuery {
-  const page = given("page") ?? ""
-  return {
-    text: (given("q") ?? "").slice(0, 500),
-    sort: LIST_ORDERS.find((order) => order === given("sort")) ?? "",
-    page: /^\d{1,6}$/.test(page) ? Number(page) : 0,
-    project: given("project") ?? "",
-  }
-}
 
 // The memories of a project: the list, changes as diffs, forgetting, and reverting changes.
 
@@ -137,8 +72,8 @@ export function addMemoryRoutes(routes: Hono, { base, memories, now }: MemoryRou
 const COMMAND_IS_RUNNING =
   "An agent is running a command in this project, and it must not speak for you. Nothing was changed. Wait for its end."
 
-// The browser scripts of the pages. When running from sources, they are TypeScript files with types stripped, so that no build is needed. In a published package the build inserts them here as text.
-// built. In a published package the build has put them here as text.
+// The browser scripts of the pages. From sources they are TypeScript files whose types are stripped, so that no build is needed. In a
+// published package the build inserts them here as text.
 
 const SCRIPT_NAMES: ReadonlySet<string> = new Set(["page", "live", "rows", "chart", "actions"])
 /** Filled by the build. */

@@ -6,20 +6,28 @@ import { type IndexScope, type ScopedIndex, scopeCondition } from "./usage-index
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
 
-const ORDERS: Readonly<Record<ListOrder, string>> = {
-  newest: "c.last DESC",
-  cost: "c.dollars DESC",
-  lost: "c.lost_dollars DESC, c.lost DESC",
-  names: "c.needed - c.in_view DESC",
-  saved: "c.replay_recorded - c.replay_strata DESC",
-  turns: "c.turns DESC",
+/** Expressions to sort by. */
+const ORDERS: Readonly<Record<ListOrder, readonly string[]>> = {
+  newest: ["c.last"],
+  cost: ["c.dollars"],
+  lost: ["c.lost_dollars", "c.lost"],
+  names: ["c.needed - c.in_view"],
+  saved: ["c.replay_recorded - c.replay_strata"],
+  turns: ["c.turns"],
+  title: ["lower(coalesce(c.title, c.name))"],
+  program: ["c.program"],
+  peak: ["c.peak"],
+  compactions: ["c.compactions"],
 }
+
+const orderBy = (sort: ListOrder, direction: ListRequest["direction"]): string =>
+  ORDERS[sort].map((value) => `${value} ${direction === "ascending" ? "ASC" : "DESC"} NULLS LAST`).join(", ")
 
 const COLUMNS = `c.id, c.name, c.program, c.project, c.title, c.model, c.first, c.last, c.turns, c.peak, c.compactions, c.agents, c.dollars,
   c.cost, c.estimated, c.lost, c.lost_dollars, c.needed, c.in_view, c.replay_recorded, c.replay_strata, file.path`
 
 export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = {}): UsageList {
-  const { query = "", sort, offset = 0, limit = DEFAULT_LIMIT } = request
+  const { query = "", sort, direction, offset = 0, limit = DEFAULT_LIMIT } = request
   const { where, values } = rowQuery({ scope, filter: request })
   const days = daysQuery(request)
   const from = "conversation c JOIN file ON file.id = c.file"
@@ -31,7 +39,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
     const total = index.db.statement(`SELECT count(*) AS n FROM ${from} WHERE ${conditions}`).get(...all)
     const rows = index.db
       .statement(
-        `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions} ORDER BY ${ORDERS[sort ?? "newest"]}, c.id LIMIT ? OFFSET ?`,
+        `SELECT ${COLUMNS} FROM ${from} WHERE ${conditions} ORDER BY ${orderBy(sort ?? "newest", direction)}, c.id LIMIT ? OFFSET ?`,
       )
       .all(...all, ...slice)
     return { rows: rows.map((row) => rowFrom(row)), total: Number(total!.n) }
@@ -43,7 +51,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
   const total = index.db.statement(`SELECT count(*) AS n FROM ${found}`).get(...all)
   const rows = index.db
     .statement(
-      `SELECT ${COLUMNS}, hit.passage FROM ${found} ORDER BY ${sort === undefined ? "hit.best" : ORDERS[sort]}, c.id LIMIT ? OFFSET ?`,
+      `SELECT ${COLUMNS}, hit.passage FROM ${found} ORDER BY ${sort === undefined ? "hit.best" : orderBy(sort, direction)}, c.id LIMIT ? OFFSET ?`,
     )
     .all(...all, ...slice)
   // numbers are bound as reals, and FTS5 ignores a row id condition that is not an integer

@@ -217,7 +217,10 @@ export interface UsageRow {
   readonly hit?: { readonly at?: string; readonly snippet: string }
 }
 
-export const LIST_ORDERS = ["newest", "cost", "lost", "names", "saved", "turns"] as const
+export const LIST_ORDERS = [
+  ...(["newest", "cost", "lost", "names", "saved", "turns"] as const),
+  ...(["title", "program", "peak", "compactions"] as const),
+] as const
 export type ListOrder = (typeof LIST_ORDERS)[number]
 
 export interface ListRequest extends UsageFilter {
@@ -225,6 +228,8 @@ export interface ListRequest extends UsageFilter {
   readonly query?: string
   /** Default: newest; with a query, the best match. */
   readonly sort?: ListOrder
+  /** Default: descending. Rows without a value are last in both directions. */
+  readonly direction?: "ascending" | "descending"
   readonly offset?: number
   /** Default: 50. */
   readonly limit?: number

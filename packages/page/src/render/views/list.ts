@@ -3,7 +3,7 @@
  * and the rest is a form. On a phone each row becomes a card.
  */
 import { formatNumber } from "@strata/core/base"
-import { html, type Markup } from "../markup.ts"
+import { fullText, html, type Markup } from "../markup.ts"
 import { emptyState } from "./shell.ts"
 
 export type SortDirection = "ascending" | "descending"
@@ -54,6 +54,8 @@ export interface ListQuery {
 }
 
 export const ROWS_ON_PAGE = 50
+/** Content of a cell without a value. On a phone it is omitted. */
+const NOTHING = "-"
 const MAX_SEARCH_CHARACTERS = 500
 const MAX_PAGE_DIGITS = 6
 
@@ -146,13 +148,15 @@ ${
     : html`<div class="scroll"><table class="list" role="table"><caption>${caption}</caption><thead role="rowgroup"><tr role="row">${shape.columns.map(
         (column) => columnHeader(column, list),
       )}</tr></thead><tbody role="rowgroup">${rows.map(
-        (row) =>
-          html`<tr role="row">${shape.columns.map(
-            ({ cell, title, isText }) =>
-              html`<td role="cell" data-title="${title}"${isText ? html` class="long"` : undefined}>${cell(row)}</td>`,
-          )}</tr>`,
+        (row) => html`<tr role="row">${shape.columns.map((column) => cellMarkup(column, row))}</tr>`,
       )}</tbody></table></div>${pageLinks(list)}`
 }`
+}
+
+function cellMarkup<T>({ cell, title, isText }: ListColumn<T>, row: T): Markup {
+  const content = cell(row)
+  const style = [...(isText ? ["long"] : []), ...(content === NOTHING || content === "" ? ["nothing"] : [])].join(" ")
+  return html`<td role="cell" data-title="${title}"${style === "" ? undefined : html` class="${style}"`}>${content}</td>`
 }
 
 function columnHeader<T>({ key, title, isText, sort }: ListColumn<T>, list: ListInput<T>): Markup {
@@ -166,38 +170,43 @@ function columnHeader<T>({ key, title, isText, sort }: ListColumn<T>, list: List
   }</a></th>`
 }
 
+/** The order, unless it is the one that the list has by itself. */
+const chosenOrder = <T>({ text, order }: ListQuery, { order: own }: ListShape<T>): ListSort | undefined =>
+  text === "" && order?.key === own.key && order.direction === own.direction ? undefined : order
+
 /** The address of this list with some values changed. Values that are the default are omitted. */
-function listAddress<T>({ path, query, shape, anchor }: ListInput<T>, change: Partial<ListQuery> = {}): string {
-  const { text, order, page, filters } = { ...query, ...change }
-  const isDefault = text === "" && order?.key === shape.order.key && order.direction === shape.order.direction
+function listAddress<T>(list: ListInput<T>, change: Partial<ListQuery>): Markup {
+  const { path, shape, anchor } = list
+  const query = { ...list.query, ...change }
+  const { text, page, filters } = query
+  const order = chosenOrder(query, shape)
   const params = new URLSearchParams({
     ...(text === "" ? {} : { q: text }),
     ...filters,
-    ...(order === undefined || isDefault ? {} : { sort: order.key, order: order.direction }),
+    ...(order === undefined ? {} : { sort: order.key, order: order.direction }),
     ...(page === 1 ? {} : { page: String(page) }),
   })
-  return `${path}${params.size === 0 ? "" : `?${params}`}${anchor === undefined ? "" : `#${anchor}`}`
+  return fullText(`${path}${params.size === 0 ? "" : `?${params}`}${anchor === undefined ? "" : `#${anchor}`}`)
 }
 
-function searchForm<T>({ path, query, shape, searchLabel, anchor, ...list }: ListInput<T>): Markup {
-  const { text, order, filters } = query
-  const { key, direction } = shape.order
-  const isChosen = order !== undefined && (order.key !== key || order.direction !== direction)
+function searchForm<T>(list: ListInput<T>): Markup {
+  const { path, query, shape, searchLabel, anchor } = list
+  const { text, filters } = query
+  const order = chosenOrder(query, shape)
   const isNarrowed = text !== "" || Object.keys(filters).length > 0
-  const fragment = anchor === undefined ? "" : `#${anchor}`
-  return html`<form class="tools list-tools" role="search" action="${path}${fragment}" method="get">
-<label>${searchLabel} <input id="list-search" type="search" name="q" value="${text}" autocomplete="off"></label>
+  return html`<form class="tools list-tools" role="search" action="${path}${anchor === undefined ? "" : `#${anchor}`}" method="get">
+<label class="search">${searchLabel} <input id="list-search" type="search" name="q" value="${fullText(text)}" autocomplete="off"></label>
 ${(shape.filters ?? [])
   .filter(({ options }) => options.length > 1)
   .map(
     ({ key: name, title, options }) =>
       html`<label>${title} <select id="list-${name}" name="${name}"><option value="">all</option>${options.map(
         ({ value, title: label }) =>
-          html`<option value="${value}"${value === filters[name] ? html` selected` : undefined}>${label}</option>`,
+          html`<option value="${fullText(value)}"${value === filters[name] ? html` selected` : undefined}>${label}</option>`,
       )}</select></label>`,
   )}
-${isChosen ? html`<input type="hidden" name="sort" value="${order.key}"><input type="hidden" name="order" value="${order.direction}">` : undefined}
-<button id="list-show">Show</button>${isNarrowed ? html`<a href="${listAddress({ path, query, shape, searchLabel, ...list }, { text: "", page: 1, filters: {} })}${fragment}">Show all</a>` : undefined}</form>`
+${order ? html`<input type="hidden" name="sort" value="${order.key}"><input type="hidden" name="order" value="${order.direction}">` : undefined}
+<button id="list-show">Show</button>${isNarrowed ? html`<a href="${listAddress(list, { text: "", page: 1, filters: {} })}">Show all</a>` : undefined}</form>`
 }
 
 function pageLinks<T>(list: ListInput<T>): Markup | undefined {

@@ -1,0 +1,51 @@
+/** Formats of costs in the tables of the usage pages. A cost with `+` is at least this much, and an unknown one is never $0. */
+import { formatDollars } from "@strata/core/base"
+import type { UsageCost, UsageReport, UsageRow } from "../../usage/report-data.ts"
+import { html, type Markup } from "../markup.ts"
+
+export function formatCost({ dollars: paid, unpriced, requests }: UsageCost): string {
+  if (requests > 0 && unpriced === requests) return "unknown"
+  return `${formatDollars(paid)}${unpriced > 0 ? "+" : ""}`
+}
+
+export interface MissCost {
+  readonly count: number
+  readonly unpriced: number
+  readonly dollars: number
+}
+
+export function formatMissCost({ count, unpriced, dollars: paid }: MissCost): string {
+  if (count > 0 && unpriced === count) return "unknown"
+  return `${formatDollars(paid)}${unpriced > 0 ? "+" : ""}`
+}
+
+export function formatRowCost({ dollars: paid, cost }: UsageRow): string {
+  if (cost === "none") return "-"
+  if (cost === "unknown" || cost === "simulated") return cost
+  return `${formatDollars(paid)}${cost === "known" ? "" : "+"}`
+}
+
+export function formatRowMisses({ lost, cost }: UsageRow): string {
+  if (lost.count === 0) return "-"
+  return cost === "unknown" || lost.dollars === 0 ? "unknown" : formatDollars(lost.dollars)
+}
+
+const MAX_TITLE = 90
+
+export const conversationTitle = ({ title, id }: UsageRow): string => (title ?? id).slice(0, MAX_TITLE) || id
+
+export const conversationLink = (row: UsageRow, base: string, view = ""): Markup =>
+  html`<a href="${base}/c/${row.key}${view}">${conversationTitle(row)}</a>`
+
+/** The last directory of a path, which names a project in little space. */
+export const projectName = (path: string): string => path.split("/").findLast(Boolean) ?? path
+
+/** A bar for a share from 0 to 1. */
+export const shareBar = (share: number): Markup =>
+  html`<svg class="bar" width="100%" height="4" aria-hidden="true"><rect width="${Math.min(100, 100 * share).toFixed(1)}%" height="4" rx="2"/></svg>`
+
+/** Explains `+`, if some cost of the report has it. */
+export const plusNote = ({ total, cache }: UsageReport): Markup | undefined =>
+  total.unpriced > 0 || total.isLowerBound || cache.lost.unpriced > 0
+    ? html`<p class="soft">+ at least: a part has no known price, or its transcript records too little.</p>`
+    : undefined

@@ -1,0 +1,85 @@
+/** The beginning of the report: its sentence, its four numbers and the next step. */
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { createOverview, openUsage, type Usage, type UsageReport } from "../src/index.ts"
+import { usageView } from "../src/render/views/usage.ts"
+import { RecordedHome, session } from "./recorded-home.ts"
+
+let home: RecordedHome
+let opened: Usage[] = []
+
+beforeEach(() => {
+  home = new RecordedHome()
+})
+
+afterEach(async () => {
+  for (const look of opened) await look.close()
+  opened = []
+  home.remove()
+})
+
+async function look(): Promise<Usage> {
+  const found = openUsage({ env: {}, home: home.path })
+  opened.push(found)
+  await found.update()
+  return found
+}
+
+const overviewOf = (opened: Usage, changes: Partial<UsageReport> = {}) =>
+  createOverview({
+    report: { ...opened.report(), ...changes },
+    mostExpensive: opened.list({ sort: "cost", limit: 1 }).rows[0],
+    mostLost: opened.list({ sort: "lost", limit: 1 }).rows[0],
+  })
+
+test("BEY-15 the sentence has at most 20 words, and a number that is only a part has a footnote with the reason", async () => {
+  home.session({ id: "one", turns: 6, lostAt: 4 })
+  home.session({ id: "two", turns: 6, lostAt: 4, model: "a-model-without-a-price" })
+  const { sentence, numbers } = overviewOf(await look())
+  expect(sentence).toMatch(/^You spent \$[\d.]+\* on 2 conversations; 2 lost caches cost \$[\d.]+† of it \(\d+%\)\.$/)
+  expect(sentence.split(" ").length).toBeLessThanOrEqual(20)
+  expect(numbers.map(({ footnote }) => footnote)).toEqual([
+    { symbol: "*", text: "At least: no price is known for a-model-without-a-price." },
+    { symbol: "†", text: "At least: 1 of 2 lost caches had a model without a known price." },
+    undefined,
+    undefined,
+  ])
+})
+
+test("BEY-15 what costs nothing or is unknown has the same place", async () => {
+  expect(overviewOf(await look())).toMatchObject({
+    sentence: "No conversations were found.",
+    numbers: [],
+    next: { command: "strata usage --dir DIRECTORY" },
+  })
+  home.session({ id: "one", lostAt: 3, model: "a-model-without-a-price" })
+  const { sentence, numbers } = overviewOf(await look())
+  expect(sentence).toBe("The price of 1 conversation is unknown; the price of 1 lost cache is unknown.")
+  expect(numbers.map(({ value }) => value)).toEqual(["unknown", "unknown", "none", "unknown"])
+})
+
+test("BEY-15 the next step is a command if Strata would save a part, else the conversation that lost or cost the most", async () => {
+  home.session({ id: "dear", turns: 12 })
+  const opened = await look()
+  expect(overviewOf(opened).next).toMatchObject({ row: { id: "dear" }, view: "money" })
+  home.session({ id: "lost", lostAt: 3 })
+  await opened.update()
+  expect(overviewOf(opened).next).toMatchObject({ row: { id: "lost" }, view: "cache" })
+  const figure = { kind: "exact", share: 0.2, recorded: 10, strata: 8 } as const
+  const { next, numbers } = overviewOf(opened, { saved: { ...opened.savings(), figure } })
+  expect(next).toMatchObject({ command: "strata wrap claude" })
+  expect(numbers[3]).toMatchObject({
+    value: "20% less",
+    footnote: { text: expect.stringContaining("$8.00 instead of $10.00") },
+  })
+})
+
+test("BEY-15 the page shows the names of damaged files whole", async () => {
+  const folder = "x".repeat(200)
+  for (let at = 0; at < 3; at++)
+    home.write(`.claude/projects/${folder}/${at}.jsonl`, session({ id: `s${at}` }).slice(0, -90))
+  const opened = await look()
+  const [report, { rows }] = [opened.report(), opened.list()]
+  const overview = createOverview({ report, mostExpensive: rows[0], mostLost: rows[0] })
+  const page = usageView({ base: "", report, overview, rows, now: new Date() }).toString()
+  for (let at = 0; at < 3; at++) expect(page).toContain(`${folder}/${at}.jsonl`)
+})
