@@ -44,13 +44,28 @@ describe("BEY-15 strata usage", () => {
   })
   afterAll(() => machine.remove())
 
-  test("prints one sentence and then tables that fit the screen; what Claude Code deletes is reported once", async () => {
+  test("prints one sentence, four numbers, the most expensive conversations, the next step, and then tables that fit the screen; what Claude Code deletes is reported once", async () => {
     const { code, stdout, stderr } = await look()
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
     const lines = stdout.split("\n")
     expect(lines[0]).toMatch(/^You spent \$/)
     expect(lines.length).toBeLessThanOrEqual(65) // three of them report deleted sessions
-    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80)
+    const commands = lines.filter((line) => line.startsWith("  strata inspect ")) // not wrapped, to be copied
+    expect(commands.length).toBe(1)
+    expect(
+      Math.max(...lines.filter((line) => !commands.includes(line)).map((line) => line.length)),
+    ).toBeLessThanOrEqual(80)
+    const titles = [
+      "  spent ",
+      "  lost to caches ",
+      "  names lost ",
+      "  with Strata ",
+      "Most expensive conversations ",
+      "Next  ",
+    ]
+    const places = titles.map((title) => lines.findIndex((line) => line.startsWith(title)))
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+    expect(places.at(-1)).toBeLessThan(24)
     expect(stdout).toContain("Nothing leaves this machine.")
     expect(stdout.replace(/\s+/g, " ")).toContain(
       'Claude Code deletes transcripts after 30 days, without asking. Of 1 session in its history, 1 is gone. "strata archive" copies them before that.',

@@ -3,6 +3,7 @@
 import { open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import {
+  createOverview,
   isPictureReady,
   openUsage,
   PICTURE_PREFIX,
@@ -102,7 +103,7 @@ export async function writePicture(path: string, picture: string, terminal: Term
 const REPLAY_SECONDS = 10
 const SAMPLE_SECONDS = 60 // maximum, until the sample is large enough for an estimate
 const MAX_WIDTH = 110
-const MAX_ROWS = 6
+const MAX_ROWS = 5
 const PICTURE = "strata-usage.svg"
 
 export const run: Run = async (call) => {
@@ -169,10 +170,12 @@ interface TextReportInput {
 /** Shows the report as tables in the terminal. */
 async function showReport(look: Usage, { report, filter, terminal, home, onlyDirs }: TextReportInput): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
+  const [mostLost] = look.list({ ...filter, sort: "lost", limit: 1 }).rows
+  const overview = createOverview({ report, mostExpensive: rows[0], mostLost })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined
   const { style } = terminal
   terminal.print(
-    `${reportText({ report, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
+    `${reportText({ report, overview, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** Renders the report over all conversations for the terminal: the main sentence, tables and remarks, about a screen and a half. */
+/** Renders the report over all conversations for the terminal: the overview, tables and remarks, about a screen and a half. */
 import {
   compareNames,
   type DeletedSessions,
@@ -6,6 +6,7 @@ import {
   formatInterval,
   type NamedCost,
   type UsageCost,
+  type UsageOverview,
   type UsageReport,
   type UsageRow,
   type UsageSavings,
@@ -17,9 +18,11 @@ import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
+import { nextStepLines, overviewLines } from "./overview-text.ts"
 
 export interface ReportTextOptions {
   readonly report: UsageReport
+  readonly overview: UsageOverview
   /** The most expensive conversations. */
   readonly rows: readonly UsageRow[]
   readonly style: Style
@@ -36,10 +39,10 @@ const MAX_WORST = 3
 
 export function reportText(page: ReportTextOptions): readonly string[] {
   const { report, style, width } = page
-  const sections =
-    report.conversations === 0 ? [] : [conversations, money, projects, days, caches, compactions, withStrata, context]
+  const details = [money, projects, days, caches, compactions, withStrata, context]
+  const sections = report.conversations === 0 ? [nextStepLines] : [conversations, nextStepLines, ...details]
   return [
-    ...wrapText(report.sentence, width).map(style.bold),
+    ...overviewLines(page),
     ...sections.flatMap((section) => withGap(section(page))),
     ...withGap(remarks(page).flatMap((remark) => wrapText(remark, width).map(style.dim))),
   ]
@@ -314,9 +317,7 @@ function remarks(page: ReportTextOptions): readonly string[] {
     ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
     ...(gone ? [describeDeleted(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs
-      ? [
-          'Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata keep theirs. "strata usage --dir DIR" adds a directory.',
-        ]
+      ? ["Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata keep theirs."]
       : []),
     "Days are in UTC. ?: a price is unknown. +: at least.",
     "Nothing leaves this machine.",
