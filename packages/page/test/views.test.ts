@@ -111,8 +111,8 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     const { tab } = wide
     await tab.goto(`${trial.base}/c/work/compactions`)
     const shown = await tab.locator("main").innerText()
-    expect(shown).toMatch(/the summary cost\s+nothing/)
-    expect(shown).toMatch(/Used again after it: (\d+% of \d+ names? still in view|no name was used again)\./)
+    expect(shown).toContain("It cost nothing: no request of its own.")
+    expect(shown).toMatch(/used again\s+(Still there: \d+% of \d+ names?|No name was used again)\./)
   })
 
   it("finds words and goes to the message, also one that is far away", async () => {

@@ -30,7 +30,7 @@ test("L4-24 a plan: what is summarised, kept and added, tokens, cost, the routes
     prompt and tools  about 24,100 tokens, unchanged
     then add          a summary, about 3,000 tokens
                       facts and files, about 5,000 tokens:
-                      carried facts
+                      facts from the journal
                       file:
                       packages/core/src/layers/4-compaction/facts/facts-properties.test.ts
     tokens            167,000 now, about 33,000 afterwards (32,100 to 34,500,

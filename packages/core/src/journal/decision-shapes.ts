@@ -110,6 +110,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       tokensBefore: count,
       tokensAfter: count,
       source: maybe(text()),
+      instructions: maybe(text()),
       audit: maybe(auditFigures),
     }),
   ],

@@ -323,6 +323,8 @@ export interface CompactionFacts {
   readonly previous?: { readonly boundary: Uuid; readonly responses: number }
   /** Why the planner compacted before the window was full, in one sentence. */
   readonly planned?: string
+  /** What the user asked the summary to focus on. */
+  readonly instructions?: string
   /** The summary was written in the background, so no request waited for it. */
   readonly prepared?: boolean
   /** Results of checking the summary. Absent if it was not checked. */

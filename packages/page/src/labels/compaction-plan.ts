@@ -2,6 +2,7 @@
 import type { CompactionPlan } from "@strata/core"
 import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 import type { CompactionRoute } from "@strata/core/policy"
+import { attachmentName } from "./attachments.ts"
 import { routeLabel } from "./compaction.ts"
 
 /** Routes that ask a model and therefore cost money. */
@@ -10,7 +11,10 @@ export const ROUTES_WITH_MODEL: ReadonlySet<string> = new Set<CompactionRoute>([
 /** Rows that describe a compaction plan. */
 export function planRows(plan: CompactionPlan): readonly (readonly [label: string, words: string])[] {
   const { summarised, kept, fixed, summary, restored, added, tokensBefore, isWorthIt, routes } = plan
-  const facts = restored.length === 0 ? [] : [`facts and files, about ${formatNumber(added)} tokens:`, ...restored]
+  const facts =
+    restored.length === 0
+      ? []
+      : [`facts and files, about ${formatNumber(added)} tokens:`, ...restored.map(restoredLabel)]
   return [
     ["summarise", `${pluralize(summarised.messages, "message")}, about ${formatNumber(summarised.tokens)} tokens`],
     ["keep as is", describeTail(kept)],
@@ -27,6 +31,12 @@ export function planRows(plan: CompactionPlan): readonly (readonly [label: strin
     ["cost", describeCost(plan)],
     ["routes, in order", routes.length === 0 ? "none: no summary is possible" : routes.map(routeLabel).join("; ")],
   ]
+}
+
+/** `file: src/a.ts` and `carried facts` of a plan, with the labels of attachments. */
+function restoredLabel(title: string): string {
+  const [kind = "", ...subject] = title.split(": ")
+  return [attachmentName(kind.replaceAll(" ", "_")), ...subject].join(": ")
 }
 
 function describeTail({ uuids, tokens }: CompactionPlan["kept"]): string {

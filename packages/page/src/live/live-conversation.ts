@@ -11,12 +11,21 @@ import { ParentLinks } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
 import { neededNames, TimelineReducer } from "@strata/transcripts/inspect"
 import { TurnClasses } from "../render/turn-classes.ts"
+import { type CompactionContents, compactionContents } from "./compaction-contents.ts"
 import type { JournalCursor, LiveSource } from "./live-source.ts"
 import { type Row, toRow } from "./rows.ts"
 
-const NAMES_INTERVAL_MS = 10_000 // minimum interval for reading all texts, to find names that a compaction lost
+const EFFECTS_INTERVAL_MS = 10_000 // minimum interval for reading all texts, to find what a compaction lost
 /** Decisions that may change the path. */
 const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
+
+/** What compactions kept and lost. */
+export interface CompactionEffects {
+  /** For each compaction, how many of the names used after it were still in view. */
+  readonly names: readonly (BoundaryNames | undefined)[]
+  /** By boundary. */
+  readonly contents: ReadonlyMap<string, CompactionContents>
+}
 
 export class LiveConversation {
   readonly #source: LiveSource
@@ -59,18 +68,17 @@ export class LiveConversation {
     return this.#state.entries
   }
 
-  /**
-   * For each compaction, how many of the names used after it were still in view. Reads all texts, so a running conversation computes it at
-   * intervals.
-   */
-  neededNames(now: Date): readonly (BoundaryNames | undefined)[] {
-    const { transcript, onPath, needed: known } = this.#state
+  /** What each compaction kept and lost. Reads all texts, so a running conversation computes it at intervals. */
+  compactionEffects(now: Date): CompactionEffects {
+    const { transcript, onPath, effects: known } = this.#state
     const boundaries = this.#state.timeline.timeline().boundaries.length
-    const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < NAMES_INTERVAL_MS
-    if (known && isNew && known.names.length === boundaries) return known.names
+    const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < EFFECTS_INTERVAL_MS
+    if (known && isNew && known.names.length === boundaries) return known
     const names = neededNames(onPath, transcript.model)
-    this.#state.needed = { at: onPath.length, since: now.getTime(), names }
-    return names
+    const contents = compactionContents(onPath, transcript)
+    const effects = { at: onPath.length, since: now.getTime(), names, contents }
+    this.#state.effects = effects
+    return effects
   }
 
   find(uuid: string): Entry | undefined {
@@ -127,8 +135,8 @@ interface LiveState {
   readonly onPath: Entry[]
   /** Position up to which the journal was read. */
   cursor: JournalCursor | undefined
-  /** Cached result of `neededNames`; `at` is the number of entries on the path. */
-  needed?: { readonly at: number; readonly since: number; readonly names: readonly (BoundaryNames | undefined)[] }
+  /** Cached result of `compactionEffects`; `at` is the number of entries on the path. */
+  effects?: CompactionEffects & { readonly at: number; readonly since: number }
 }
 
 async function read(source: LiveSource): Promise<LiveState> {

@@ -217,7 +217,7 @@ async function drawView(
     case "compactions":
       return compactionsView(live, {
         ...{ ...place, isStrata: named.actions !== undefined },
-        neededNames: live.neededNames(now),
+        effects: live.compactionEffects(now),
       })
     case "cache":
       return cacheView(live)

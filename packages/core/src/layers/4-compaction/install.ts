@@ -227,6 +227,7 @@ async function installResult(
       threshold: limits.autoCompact,
       ...(isPrepared ? { prepared: true } : {}),
       ...(order.planned === undefined ? {} : { planned: order.planned }),
+      ...(order.instructions?.trim() ? { instructions: order.instructions.trim() } : {}),
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })

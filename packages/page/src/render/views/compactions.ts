@@ -1,18 +1,25 @@
-/** Details of every compaction: sizes, summarised messages, audit results, attached data, and how to undo it. */
+/** Tells every compaction: why it happened, what it kept, what it left out, its messages, and how to undo it. */
 
 import { type Entry, handleOf, type Message } from "@strata/core"
-import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/core/base"
+import { formatDollars, pluralize } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
 import { type DecisionOf, isDecision } from "@strata/core/store"
 import { dollarsFor } from "@strata/core/views"
-import type { BoundaryNames } from "@strata/transcripts"
-import { attachmentName } from "../../labels/attachments.ts"
-import { describeAudit, listAuditFindings, routeLabel } from "../../labels/compaction.ts"
-import { describeLostNames, describeNamesInView } from "../../labels/needed-names.ts"
-import type { LiveConversation } from "../../live/live-conversation.ts"
+import { attachmentTitle } from "../../labels/attachments.ts"
+import { listAuditFindings } from "../../labels/compaction.ts"
+import {
+  compactionSizes,
+  type DescribedCompaction,
+  keptRows,
+  type LabelledRow,
+  omittedRows,
+  reasonRows,
+} from "../../labels/compaction-rows.ts"
+import { typedInstructions } from "../../live/compaction-contents.ts"
+import type { CompactionEffects, LiveConversation } from "../../live/live-conversation.ts"
 import { blockText, entryBlocks } from "../../live/rows.ts"
-import { html, type Markup } from "../markup.ts"
-import { cards, emptyState } from "./shell.ts"
+import { fullText, html, type Markup } from "../markup.ts"
+import { emptyState } from "./shell.ts"
 
 /** A compaction with all messages that it wrote. */
 export interface CompactionDetails {
@@ -24,6 +31,8 @@ export interface CompactionDetails {
   readonly facts?: DecisionOf<"compacted">
   /** Messages of the compaction: the summary, facts, files. */
   readonly written: readonly Message[]
+  /** Instructions of the user in the transcript of another program. */
+  readonly typed: string | undefined
 }
 
 export function listCompactions({ rows }: Pick<LiveConversation, "rows">): readonly CompactionDetails[] {
@@ -38,23 +47,24 @@ export function listCompactions({ rows }: Pick<LiveConversation, "rows">): reado
     if (isDecision(entry) || !isBoundary(entry)) return []
     const rest = entries.slice(at + 1)
     const end = rest.findIndex((next) => !isDecision(next) && next.type === "assistant")
-    const written = (end < 0 ? rest : rest.slice(0, end)).filter(isPartOfCompaction)
+    const after = (end < 0 ? rest : rest.slice(0, end)).filter((one): one is Message => !isDecision(one))
+    const written = after.filter(isPartOfCompaction)
     const known = facts.get(entry.uuid)
-    const opened = { boundary: entry, at, from, ...(known ? { facts: known } : {}), written }
+    const typed = known ? undefined : typedInstructions(after)
+    const opened = { boundary: entry, at, from, ...(known ? { facts: known } : {}), written, typed }
     from = at + 1
     return [opened]
   })
 }
 
-const isPartOfCompaction = (entry: Entry): entry is Message =>
+const isPartOfCompaction = (entry: Message): boolean =>
   (entry.type === "user" && entry.isCompactSummary === true) || entry.type === "attachment"
 
 export interface CompactionsViewOptions {
   readonly base: string
   readonly conversation: string
   readonly isStrata: boolean
-  /** For each compaction, names used after it. */
-  readonly neededNames: readonly (BoundaryNames | undefined)[]
+  readonly effects: CompactionEffects
 }
 
 /** Cost of each summary including failed attempts, by boundary. Absent if no model was asked; `undefined` if the price is unknown. */
@@ -84,61 +94,78 @@ export function compactionsView(conversation: LiveConversation, place: Compactio
     : undefined
   if (all.length === 0)
     return html`${emptyState("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
+  const described = all.map((one, i) => describeDetails(one, { conversation, costs, effects: place.effects, at: i }))
   return html`${plan}${all
-    .toReversed()
-    .map((one, i) => compaction(one, { ...place, costs, isNewest: i === 0, number: all.length - i }))}`
+    .map((one, i) =>
+      compaction(one, { ...place, described: described[i]!, number: i + 1, isNewest: i === all.length - 1 }),
+    )
+    .toReversed()}`
+}
+
+interface DescriptionInput {
+  readonly conversation: LiveConversation
+  readonly costs: ReadonlyMap<string, number | undefined>
+  readonly effects: CompactionEffects
+  /** Index of the compaction. */
+  readonly at: number
+}
+
+function describeDetails(
+  { boundary, facts, written, typed }: CompactionDetails,
+  { conversation, costs, effects, at }: DescriptionInput,
+): DescribedCompaction {
+  const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
+  const { turns, boundaries } = conversation.timeline.timeline()
+  const tail = (facts?.kept ?? metadata?.preservedMessages?.uuids ?? []).flatMap((uuid) => {
+    const entry = conversation.find(uuid)
+    return entry && !isDecision(entry) ? [entry] : []
+  })
+  return {
+    program: conversation.metadata.format,
+    ...{ metadata, facts, typed, tail, written },
+    contents: effects.contents.get(boundary.uuid),
+    needed: effects.names[at],
+    next: turns.find(({ turn }) => turn === boundaries[at])?.context,
+    cost: describeCost(costs, boundary.uuid),
+  }
+}
+
+function describeCost(costs: DescriptionInput["costs"], boundary: string): string {
+  if (!costs.has(boundary)) return "It cost nothing: no request of its own."
+  const paid = costs.get(boundary)
+  return paid === undefined ? "Its cost is unknown." : `It cost ${formatDollars(paid)}.`
 }
 
 interface CompactionViewOptions extends CompactionsViewOptions {
-  readonly costs: ReadonlyMap<string, number | undefined>
+  readonly described: DescribedCompaction
   readonly isNewest: boolean
   readonly number: number
 }
 
-function compaction({ boundary, at, from, facts, written }: CompactionDetails, place: CompactionViewOptions): Markup {
-  const { base, conversation, isStrata, isNewest, number, costs } = place
-  const needed = place.neededNames[number - 1]
+function compaction(details: CompactionDetails, place: CompactionViewOptions): Markup {
+  const { boundary, at, from, facts, written } = details
+  const { base, conversation, isStrata, isNewest, number, described } = place
   const handle = handleOf(boundary.uuid)
-  const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
-  const before = facts?.tokensBefore ?? metadata?.preTokens
-  const after = facts?.tokensAfter
+  const [sizes, share] = compactionSizes(described)
+  const findings = facts?.audit ? listAuditFindings(facts.audit) : []
   return html`<section class="compaction" id="${handle}"><h2>Compaction ${number} <span class="soft">${boundary.timestamp.slice(0, 16).replace("T", " ")}</span></h2>
-${cards([
-  { title: "before", value: before === undefined ? "unknown" : formatCompact(before), note: "tokens" },
-  {
-    title: "after",
-    value: after === undefined ? "unknown" : formatCompact(after),
-    note: after === undefined || before === undefined ? "tokens" : `${formatPercent(after, before)} of it`,
-  },
-  { title: "kept unchanged", value: facts ? pluralize(facts.kept.length, "message") : "unknown" },
-  ...(facts ? [{ title: "the summary cost", ...summaryCost(costs, boundary.uuid) }] : []),
-  ...(facts
-    ? [
-        {
-          title: "how",
-          value: routeLabel(facts.route),
-          note: facts.prepared ? "written ahead, so no one waited" : triggerLabel(facts.trigger),
-        },
-      ]
-    : []),
-])}
-${facts?.planned === undefined ? undefined : html`<p>${facts.planned}</p>`}
-${
-  facts?.audit
-    ? html`<p>The summary was checked: ${describeAudit(facts.audit)}.</p>${
-        listAuditFindings(facts.audit).length === 0
-          ? undefined
-          : html`<details id="audit-${handle}"><summary>What the check changed</summary><ul>${listAuditFindings(facts.audit).map((line) => html`<li>${line.replace(/^- /, "")}</li>`)}</ul></details>`
-      }`
-    : undefined
-}
-<p>Used again after it: ${describeNamesInView(needed)}${needed && needed !== "unrecorded" && needed.names > 0 ? " still in view" : ""}.${describeLostNames(needed) === "" ? "" : ` Lost from view: ${describeLostNames(needed)}.`}</p>
-${
-  needed === "unrecorded"
-    ? html`<p>Summarised: unknown. This file begins with the compaction.</p>`
-    : html`<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${pluralize(at - from, "row")} before it</a>. All of them are in the journal.</p>`
-}
+<p class="lead">${sizes} <span class="soft">${share}</span></p>
+<h3>Why</h3>${rowsList(reasonRows(described))}
+<div class="columns-two"><section><h3>Kept</h3>${rowsList(keptRows(described))}</section>
+<section><h3>Left out</h3>${rowsList(omittedRows(described), {
+    label: "summarised",
+    words:
+      described.needed === "unrecorded"
+        ? html`Unknown: this file begins with the compaction.`
+        : html`<a href="${base}/c/${conversation}/messages?at=${from}">${pluralize(at - from, "row")} before it</a>. The journal has all of them.`,
+  })}</section></div>
+<h3>The window begins with</h3>
 ${written.map((message, i) => foldedPart(message, `${handle}-${i}`))}
+${
+  findings.length === 0
+    ? undefined
+    : html`<details class="folded" id="audit-${handle}"><summary><span class="name">what the check changed</span></summary><ul>${findings.map((line) => html`<li>${line.replace(/^- /, "")}</li>`)}</ul></details>`
+}
 ${
   isStrata && isNewest
     ? html`<p class="actions"><button type="button" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}&dry=1" data-into="undo-${handle}">What would an undo do?</button>
@@ -147,20 +174,20 @@ ${
 }</section>`
 }
 
-const summaryCost = (
-  costs: CompactionViewOptions["costs"],
-  boundary: string,
-): { readonly value: string; readonly note?: string } =>
-  costs.has(boundary)
-    ? { value: formatMoney(costs.get(boundary)) }
-    : { value: "nothing", note: "no request of its own" }
+interface LeadingRow {
+  readonly label: string
+  readonly words: Markup
+}
 
-const triggerLabel = (trigger: "auto" | "manual") => (trigger === "auto" ? "automatic" : "on request")
+const rowsList = (rows: readonly LabelledRow[], first?: LeadingRow): Markup =>
+  html`<dl class="columns sentences">${first === undefined ? undefined : html`<dt>${first.label}</dt><dd>${first.words}</dd>`}${rows.map(
+    ([label, words]) => html`<dt>${label}</dt><dd>${fullText(words)}</dd>`,
+  )}</dl>`
 
 function foldedPart(message: Message, id: string): Markup {
   const blocks = entryBlocks(message)
   const size = blocks.reduce((sum, block) => sum + blockText(block).length, 0)
-  const title = message.type === "attachment" ? attachmentName(message.attachment.type) : "the summary"
+  const title = message.type === "attachment" ? attachmentTitle(message.attachment) : "the summary"
   return html`<details class="folded" id="${id}" data-block="${message.uuid}/all"><summary><span class="name">${title}</span> <span class="size">${pluralize(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
 }
 
@@ -168,5 +195,3 @@ function foldedPart(message: Message, id: string): Markup {
 export function planMarkup(lines: readonly (readonly [label: string, words: string])[]): Markup {
   return html`<dl class="columns">${lines.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`
 }
-
-const formatMoney = (paid: number | undefined): string => (paid === undefined ? "unknown" : formatDollars(paid))

@@ -14,7 +14,7 @@ import {
 } from "@strata/core"
 import { formatCompact, pluralize } from "@strata/core/base"
 import { isThinking } from "@strata/core/messages"
-import { attachmentName } from "../../labels/attachments.ts"
+import { attachmentTitle } from "../../labels/attachments.ts"
 import { describeCompaction } from "../../labels/compaction.ts"
 import { describeDecision } from "../../labels/decisions.ts"
 import { blockText, callSummary, entryBlocks, type Row } from "../../live/rows.ts"
@@ -54,7 +54,7 @@ function describeSpeaker(message: Message): { readonly name: string; readonly ki
     case "assistant":
       return { name: message.message.model ?? "model", kind: "answer" }
     case "attachment":
-      return { name: attachmentName(message.attachment.type), kind: "note" }
+      return { name: attachmentTitle(message.attachment), kind: "note" }
     case "user":
       if (message.isCompactSummary) return { name: "summary", kind: "note" }
       return isRequest(message) ? { name: "you", kind: "person" } : { name: "results", kind: "results" }
