@@ -248,8 +248,8 @@ export const DASHBOARD = describe({
   about: "watch running conversations in the browser",
   operands: { value: "[CONVERSATION]", min: 0, max: 1 },
   more: [
-    `Shows this project's conversations as pages: the context over time, every compaction and what it preserved, the cache, the
-cost, the messages, sub-agents and memories. Changes in a running chat appear within a second.`,
+    `Shows conversations as pages, this project's first: what each cost, the context over time, every compaction and what it kept,
+the cache, the messages, sub-agents and memories. Changes in a running chat appear within a second.`,
     `The server listens on this machine only, and its URL contains a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
   ],
   options: {

@@ -1,10 +1,12 @@
 /** `strata dashboard`: a process with pages of this project, and the user's actions on them. */
-import { writeFileSync } from "node:fs"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { localUser, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
 import { encodeInFlightLine } from "../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { startDashboard } from "./dashboard-pages.ts"
+import { strataHere } from "./strata-here.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
@@ -24,8 +26,9 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
   const compactions = await page(`/c/${id}/compactions`)
   const [, undo] = /data-post="[^"]*(\/undo\?compaction=[\w-]+)"/.exec(compactions)!
   expect(compactions).toContain("the summary")
-  expect(compactions).toMatch(/the summary cost<\/dt><dd><strong>\$0\.\d+/)
-  expect(compactions).toContain("Used again after it: no answer followed.")
+  expect(compactions).toContain("By hand: you asked for it.")
+  expect(compactions).toMatch(/Written by the model.*It cost \$0\.\d+/)
+  expect(compactions).toContain("<dt>used again</dt><dd>No answer followed.</dd>")
   expect(await post(`/c/${id}/plan-compaction`)).toContain("There is no answer to summarise yet")
   expect(await post(`/c/${id}${undo}&dry=1`)).toContain("would be undone")
   expect(await page(`/c/${id}/compactions`)).toContain("Compaction 1")
@@ -38,6 +41,24 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
   expect(await post(`/c/${id}/agents/a1/stop`)).toContain("This agent does not exist")
   expect(await page(`/c/${id}/find?words=9090`)).toContain("found, best first")
   expect(await end()).toBe(0)
+})
+
+test("BEY-10 the dashboard begins with this project and lists the conversations of others, which it opens too", async () => {
+  await using bench = await workbench({ turns: ["Here.", "There."] })
+  const elsewhere = join(dirname(bench.project), "elsewhere")
+  mkdirSync(elsewhere)
+  await bench.here(["run", "Work here."], { env })
+  await strataHere(["run", "Work there."], { env: { ...bench.env, ...env }, cwd: elsewhere })
+  const { page, end } = await dashboard(bench)
+  const start = await page("/")
+  expect(start).toContain("Work here.")
+  expect(start).not.toContain("Work there.")
+  const all = await page("/conversations?q=work")
+  expect(all).toContain("Work here.")
+  const [, id] = /\/c\/([\w-]+)">Work there\./.exec(all)!
+  expect(await page(`/c/${id}/rows?from=0`)).toContain("There.")
+  expect(await page(`/c/${id}/agents`)).toContain("No sub-agents")
+  await end()
 })
 
 test.runIf(isWhole)("BEY-10 memories: text, source, history with differences; forgetting and taking back", async () => {

@@ -1,6 +1,6 @@
 /** Creates a Strata conversation with results, a compaction and hostile texts, with the library and without a model. */
 import { basename, dirname } from "node:path"
-import { openConversation } from "@strata/core"
+import { localUser, openConversation } from "@strata/core"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import type { JournalLocation } from "../src/live/live-source.ts"
 
@@ -20,6 +20,8 @@ export interface ConversationOptions {
   /** Characters of each result. */
   readonly resultCharacters?: number
   readonly isCompacted?: boolean
+  /** Whether it belongs to the user, like those of `strata chat`. Default: it has no owner. */
+  readonly isOwned?: boolean
 }
 
 const MODEL = "claude-opus-5-5"
@@ -31,8 +33,12 @@ export async function makeConversation({
   texts = [],
   resultCharacters = 400,
   isCompacted = false,
+  isOwned = false,
 }: ConversationOptions): Promise<MadeConversation> {
-  await using chat = await openConversation({ model: MODEL, dir, cwd, env: {} })
+  await using chat = await openConversation({
+    ...{ model: MODEL, dir, cwd, env: {} },
+    ...(isOwned ? { memory: { owner: localUser } } : {}),
+  })
   let context = 4_000
   for (let round = 1; round <= rounds; round++) {
     const text = texts[(round - 1) % Math.max(1, texts.length)] ?? `Task ${round}: look at src/part-${round}.ts`

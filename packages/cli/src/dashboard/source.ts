@@ -1,4 +1,4 @@
-/** Provides the conversations and memories of a project to the pages. */
+/** Provides conversations and the memories of a project to the pages. */
 import { realpath } from "node:fs/promises"
 import {
   localUser,
@@ -17,7 +17,7 @@ import { modelFrom } from "../session-options.ts"
 import { conversationsIn } from "../stored-conversation.ts"
 import { projectWork } from "./work.ts"
 
-const UNTITLED = "no title yet"
+export const UNTITLED = "no title yet"
 
 export async function projectSource({ cwd, env }: Pick<CommandCall, "cwd" | "env">): Promise<PageSource> {
   const place = { cwd: await realpath(cwd), env }
@@ -41,7 +41,7 @@ export async function projectSource({ cwd, env }: Pick<CommandCall, "cwd" | "env
   }
 }
 
-function conversationActions(
+export function conversationActions(
   conversation: StoredConversation,
   place: Pick<CommandCall, "cwd" | "env">,
 ): ConversationActions {

@@ -9,6 +9,7 @@ import type { DreamKillResult, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
 import type { SentRequest } from "@strata/core/store"
 import type { Usage } from "../usage/open-usage.ts"
+import type { UsageRow } from "../usage/report-data.ts"
 import type { JournalLocation, TranscriptLocation } from "./live-source.ts"
 
 export interface PageSource {
@@ -17,6 +18,8 @@ export interface PageSource {
   /** Conversations, newest first. */
   conversations(): Promise<readonly ListedConversation[]>
   find(id: string): Promise<NamedConversation | undefined>
+  /** Absent if the list of conversations does not change by itself. */
+  readonly list?: ListPages
   /** Usage report over all conversations of this machine. Replaces the list. */
   readonly usage?: UsagePages
   /** Memories of the project. Absent if the pages do not belong to one project. */
@@ -54,12 +57,36 @@ export interface UsagePages extends Pick<Usage, "report" | "list" | "findDeleted
 
 export interface ListedConversation {
   readonly id: string
-  readonly title: string
+  /** Absent until its journal has been read. */
+  readonly title?: string
   /** Time of the last change, in ISO 8601. */
   readonly touched: string
   readonly model?: string
   /** The program that wrote it, if it is not Strata. */
   readonly program?: string
+  /** Name of its project. */
+  readonly project?: string
+  /** Absent until its journal has been read. */
+  readonly usage?: ConversationUsage
+}
+
+/** Size and cost of a conversation. */
+export interface ConversationUsage {
+  readonly dollars: number
+  readonly cost: UsageRow["cost"]
+  readonly requests: number
+  /** Input and output of all requests. */
+  readonly tokens: number
+  readonly compactions: number
+}
+
+/** Data of the list of conversations while it changes. */
+export interface ListPages {
+  /** The project to show first. Default: all. */
+  readonly project: string | undefined
+  /** Sentence about work in progress. */
+  progress(): string | undefined
+  onChange(listener: () => void): () => void
 }
 
 /** A conversation that pages can show. */

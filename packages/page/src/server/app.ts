@@ -6,13 +6,13 @@ import { type ProjectBank, StrataError } from "@strata/core"
 import { Hono } from "hono"
 import type { PageSource, WorkPages } from "../live/source.ts"
 import { PAGE_STYLE } from "../render/page-style.ts"
-import { conversationsView } from "../render/views/conversations.ts"
 import { changeView, memoriesView } from "../render/views/memories.ts"
 import { emptyState, shell } from "../render/views/shell.ts"
 import { workView } from "../render/views/work.ts"
 import type { PageAccess } from "./access.ts"
 import { addConversationRoutes, type Conversations } from "./conversation-routes.ts"
 import { streamEvents } from "./events.ts"
+import { addListRoutes } from "./list-routes.ts"
 import { respondWithPage, respondWithText } from "./responses.ts"
 import { addUsageRoutes } from "./usage-routes.ts"
 
@@ -161,18 +161,7 @@ export function pageApp(app: PageAppOptions): Hono {
     return context.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
   })
   if (source.usage) addUsageRoutes(routes, { base, usage: source.usage, now })
-  else
-    routes.get("/", async (context) => {
-      const main = conversationsView({
-        base,
-        name: source.name,
-        conversations: await source.conversations(),
-        hasMemories: source.memories !== undefined,
-        hasWork: source.work !== undefined,
-        now: now(),
-      })
-      return respondWithPage(context, shell({ title: source.name, base, trail: [], main }))
-    })
+  else addListRoutes(routes, { base, source, now })
   if (source.work) addWorkRoutes(routes, { base, work: source.work, now })
   if (source.memories) addMemoryRoutes(routes, { base, memories: source.memories, now })
   addConversationRoutes(routes, {

@@ -10,11 +10,18 @@ import { createPageAccess } from "./access.ts"
 import { pageApp } from "./app.ts"
 import type { Conversations } from "./conversation-routes.ts"
 
+export {
+  ConversationIndex,
+  type ConversationIndexOptions,
+  type IndexedConversation,
+} from "../live/conversation-index.ts"
 export type { JournalLocation, TranscriptLocation } from "../live/live-source.ts"
 export type {
   BackgroundWork,
   ConversationActions,
+  ConversationUsage,
   ListedConversation,
+  ListPages,
   NamedConversation,
   PageSource,
   UsagePages,
