@@ -3,8 +3,9 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { BROWSER, launch } from "./browser.ts"
 import { COMPACTION_LEVEL, compactedConversation } from "./compacted-conversation.ts"
-import { sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
+import { findings, openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
 
 describe("BEY-10 a compaction in words", () => {
   let dir: string
@@ -58,6 +59,19 @@ describe("BEY-10 a compaction in words", () => {
     expect(rows).toContain(`file: ${join(dir, "automatic-work", "src", "part-11.ts")}`)
     expect(rows.some((row) => row.startsWith("instructions"))).toBe(false)
     expect(rows).not.toContain("file")
+  })
+
+  it.skipIf(BROWSER === undefined)("fits a phone, however long the paths of its files are", async () => {
+    const browser = await launch()
+    const { tab, complaints } = await openTab(browser, trial, { viewport: { width: 375, height: 800 } })
+    for (const id of ["automatic", "manual", "lossy"]) {
+      await tab.goto(`${trial.base}/c/${id}/compactions`)
+      const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      expect({ id, overflow, complaints, findings: await findings(tab) }).toEqual({
+        ...{ id, overflow: 0, complaints: [], findings: [] },
+      })
+    }
+    await browser.close()
   })
 
   it("a manual one quotes the instructions", async () => {

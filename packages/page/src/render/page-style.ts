@@ -43,7 +43,10 @@ input[type=search]{font:inherit;font-size:.92rem;padding:5px 10px;border:1px sol
 .actions{display:flex;gap:10px;flex-wrap:wrap}
 .compaction{border:1px solid var(--rule);border-radius:10px;padding:4px 18px 14px;margin:16px 0}.compaction h2{margin:14px 0 2px}.compaction h2 .soft,.lead .soft{font-weight:400;font-size:.9rem}.compaction h3{margin:16px 0 4px}
 dl.sentences{font-size:.92rem;gap:5px 16px;margin:4px 0}dl.sentences dt{font-weight:400}dl.sentences dd{color:var(--ink);max-width:75ch}
+.compaction .folded .name{white-space:normal;overflow-wrap:anywhere;min-width:0}
 .lead~.list-tools{margin-top:14px}
+.cost-bar{display:block;margin:1px 0 2px auto}.cost-bar rect{fill:var(--person)}
+@media (max-width:640px){.cost-bar{margin-left:0;transform:scaleX(-1)}}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;font:.84rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--raised);border:1px solid var(--rule);border-radius:7px;padding:10px 12px;margin:8px 0;max-height:60vh;overflow:auto}
 pre:empty{display:none}
 .exact{font-size:.82rem}

@@ -144,13 +144,15 @@ const USAGE_COLUMNS: ListShape<ListedConversation>["columns"] = [
   },
 ]
 
-const BAR_WIDTH = 48 // pixels
+const BAR_WIDTH = 80 // pixels
 
 /** The cost, with a bar that compares it to the highest one. */
 function costColumn(conversations: readonly ListedConversation[]): ListShape<ListedConversation>["columns"][number] {
   const max = conversations.reduce((most, one) => Math.max(most, dollarsOf(one) ?? 0), 0)
-  const bar = (dollars: number) =>
-    html` <svg class="bar" width="${BAR_WIDTH}" height="10" aria-hidden="true"><rect width="${((BAR_WIDTH * dollars) / max).toFixed(1)}" height="10" rx="2"/></svg>`
+  const bar = (dollars: number) => {
+    const width = (BAR_WIDTH * dollars) / max
+    return html`<svg class="cost-bar" width="${BAR_WIDTH}" height="4" aria-hidden="true"><rect x="${(BAR_WIDTH - width).toFixed(1)}" width="${width.toFixed(1)}" height="4" rx="2"/></svg>`
+  }
   return {
     ...{ key: "cost", title: "cost", sort: "descending" },
     cell: (row) => {
