@@ -51,7 +51,9 @@ export interface ConversationIndexOptions {
 }
 
 const MAX_WORKERS = 2
-const FIRST_WAIT_MS = 1_500 // so that a few new conversations are complete on the first page
+const FIRST_WAIT_MS = 1_500 // so that the newest of many conversations have a title on the first page
+const FEW_JOURNALS = 20 // these are read before the first page is shown
+const FEW_WAIT_MS = 10_000
 const REREAD_MS = 30_000 // minimum interval for reading a journal that grows
 const POLL_MS = 10_000 // while a page is open
 const BULK_JOURNALS = 200
@@ -107,7 +109,8 @@ export class ConversationIndex {
       this.#update = changed.length > BULK_JOURNALS ? this.#index.inBulk(read) : read()
       this.#update.catch(() => undefined) // the store is unavailable; the next call tries again
       const isNew = changed.some(({ file }) => !known.has(file.path))
-      if (isNew) await Promise.race([this.#update, pause(FIRST_WAIT_MS, undefined, { ref: false })])
+      const waitMs = changed.length <= FEW_JOURNALS ? FEW_WAIT_MS : FIRST_WAIT_MS
+      if (isNew) await Promise.race([this.#update, pause(waitMs, undefined, { ref: false })])
     }
     const rows = this.#rows()
     return found
