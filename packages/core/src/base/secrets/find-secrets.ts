@@ -3,6 +3,7 @@ import { hash } from "node:crypto"
 import { KNOWN_FORMS } from "./known-forms.ts"
 import { NAMED_SECRETS } from "./named-secrets.ts"
 import type { SecretRule } from "./secret-rule.ts"
+import { letterGroups, scanText, type TextScan } from "./text-scan.ts"
 
 export interface FoundSecret {
   readonly at: number
@@ -11,14 +12,13 @@ export interface FoundSecret {
 }
 
 const RULES: readonly SecretRule[] = [...KNOWN_FORMS, ...NAMED_SECRETS]
+const TRIED = RULES.map((rule) => ({ rule, words: rule.words?.map(letterGroups) }))
 const CHARACTERS_AFTER = 40 // characters after the value that a rule may check
 
 /** A hash of the rules: a text that was clean under other rules may not be clean now. */
 export function secretRulesHash(): string {
-  const rules = RULES.map(
-    ({ kind, pattern, begins, needs, isSecret }) => `${kind} ${pattern} ${begins} ${needs} ${isSecret}`,
-  )
-  return hash("sha256", `${rules.join("\n")}${encodedSecrets}`, "hex").slice(0, 16)
+  const rules = RULES.map(({ isSecret, ...rule }) => `${Object.values(rule).join(" ")} ${isSecret}`)
+  return hash("sha256", `${rules.join("\n")}${encodedSecrets}${BASE64}${HEX}`, "hex").slice(0, 16)
 }
 
 /** The secrets in a text, first to last, without overlaps. */
@@ -26,14 +26,25 @@ export const findSecrets = (text: string): readonly FoundSecret[] => findIn(text
 
 /** `depth`: how often the text has been decoded. */
 function findIn(text: string, depth: number): readonly FoundSecret[] {
-  const { visible, positions } = withoutInvisible(withoutMasks(text))
+  const { visible, positions, scan } = withoutInvisible(withoutMasks(text))
   const placesOf = matchPositions(visible)
-  const found: FoundSecret[] = []
-  for (const rule of [...RULES, ...encodedSecrets(findIn, depth)]) {
+  const found: FoundSecret[] = depth < MAX_LAYERS ? [...encodedSecrets(visible, scan, depth)] : []
+  for (const { rule, words } of TRIED) {
+    if (words && !words.some(scan.has)) continue
+    if (rule.run !== undefined && rule.run > scan.longestRun) continue
     const first = rule.begins ?? rule.needs
     if (first && placesOf(first).length === 0) continue
     for (const match of findMatches(rule, visible, placesOf)) found.push(...secretInMatch(rule, visible, match))
   }
+  const kept = withoutOverlaps(found)
+  if (!positions) return kept
+  return kept.map(({ at, length, kind }) => {
+    const start = positions[at]!
+    return { at: start, length: positions[at + length - 1]! + 1 - start, kind }
+  })
+}
+
+function withoutOverlaps(found: FoundSecret[]): readonly FoundSecret[] {
   const kept: FoundSecret[] = []
   for (const secret of found.sort((a, b) => a.at - b.at || b.length - a.length)) {
     const last = kept.at(-1)
@@ -42,15 +53,13 @@ function findIn(text: string, depth: number): readonly FoundSecret[] {
     if (!last || secret.at >= lastEnd) kept.push(secret)
     else if (end > lastEnd) kept[kept.length - 1] = { ...last, length: end - last.at }
   }
-  if (!positions) return kept
-  return kept.map(({ at, length, kind }) => {
-    const start = positions[at]!
-    return { at: start, length: positions[at + length - 1]! + 1 - start, kind }
-  })
+  return kept
 }
 
+const MASK = "[secret removed: "
+
 /** The text with each secret replaced by a note about its kind. */
-export const maskSecrets = (text: string): string => replaceSecrets(text, ({ kind }) => `[secret removed: ${kind}]`)
+export const maskSecrets = (text: string): string => replaceSecrets(text, ({ kind }) => `${MASK}${kind}]`)
 
 /** The text with each secret replaced by a space. */
 export const dropSecrets = (text: string): string => replaceSecrets(text, () => " ")
@@ -114,11 +123,19 @@ function secretInMatch({ kind, isSecret }: SecretRule, text: string, match: RegE
 
 /** Hides earlier masks, which are neither a secret nor the name of one. */
 const withoutMasks = (text: string): string =>
-  text.replace(/\[secret removed: [^\]\n]{1,40}\]/g, (mask) => "[".repeat(mask.length))
+  text.includes(MASK) ? text.replace(/\[secret removed: [^\]\n]{1,40}\]/g, (mask) => "[".repeat(mask.length)) : text
+
+interface VisibleText {
+  readonly visible: string
+  readonly scan: TextScan
+  /** Where each visible character is in the text. Absent if all are visible. */
+  readonly positions?: readonly number[]
+}
 
 /** Removes invisible characters, which could split a secret in two. */
-function withoutInvisible(text: string): { visible: string; positions?: readonly number[] } {
-  if (!/\p{Cf}/u.test(text)) return { visible: text }
+function withoutInvisible(text: string): VisibleText {
+  const scan = scanText(text)
+  if (scan.isAscii || !/\p{Cf}/u.test(text)) return { visible: text, scan }
   const positions: number[] = []
   let visible = ""
   for (let at = 0; at < text.length; at++) {
@@ -126,44 +143,43 @@ function withoutInvisible(text: string): { visible: string; positions?: readonly
     visible += text[at]
     positions.push(at)
   }
-  return { visible, positions }
+  return { visible, scan: scanText(visible), positions }
 }
-
-/**
- * Encoded secrets: base64 with either alphabet and across lines, and hexadecimal digits. A run of such characters is decoded and searched
- * like any text. Doubly encoded secrets are found too.
- */
-type FindSecrets = (text: string, depth: number) => readonly unknown[]
 
 const MAX_LAYERS = 2
 /** The shortest token with a recognizable form has 20 characters: 27 in base64, 40 in hexadecimal digits. */
-const BASE64 = /(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/
-const HEX = /(?<![A-Za-z0-9])(?:0x)?(?:[0-9A-Fa-f]{2}){20,}(?![A-Za-z0-9])/
+const BASE64 = /[A-Za-z0-9+/_-]{24,}(?:\r?\n[ \t]*[A-Za-z0-9+/_-]{4,})*={0,2}/y
+const HEX = /(?<![A-Za-z0-9])(?:0x)?(?:[0-9A-Fa-f]{2}){20,}(?![A-Za-z0-9])/g
+const MIN_HEX = 40 // characters
 const MAX_RUN = 200_000 // characters of one run: images are longer, secrets are not
-const MIN_PRINTABLE = 16 // consecutive printable characters in decoded text
+const PRINTABLE = /[\t\r\n\x20-\x7e]{16,}/g
 
-const encodedSecrets = (find: FindSecrets, depth: number): readonly SecretRule[] =>
-  depth >= MAX_LAYERS
-    ? []
-    : [
-        {
-          kind: "encoded secret",
-          pattern: new RegExp(BASE64, "dg"), // a copy: a nested search must not move the outer one
-          isSecret: ({ value }) => fromBase64(value).some((text) => find(text, depth + 1).length > 0),
-        },
-        {
-          kind: "encoded secret",
-          pattern: new RegExp(HEX, "dg"),
-          isSecret: ({ value }) =>
-            textsIn(Buffer.from(value.replace(/^0x/, ""), "hex")).some((text) => find(text, depth + 1).length > 0),
-        },
-      ]
+/** Encoded secrets: runs of base64, also across lines, and of hexadecimal digits. Each is decoded and searched like any text. */
+function* encodedSecrets(text: string, { runs }: TextScan, depth: number): Generator<FoundSecret> {
+  const hasSecret = (decoded: string) => findIn(decoded, depth + 1).length > 0
+  let searched = 0
+  for (const { start, end } of runs) {
+    if (end - start >= MIN_HEX)
+      for (const { 0: run, index } of text.slice(start, end).matchAll(HEX))
+        if (fromHex(run).some(hasSecret)) yield { at: start + index, length: run.length, kind: "encoded secret" }
+    if (start < searched) continue // a line of the run before
+    BASE64.lastIndex = start
+    const [run] = BASE64.exec(text)!
+    searched = start + run.length
+    if (fromBase64(run).some(hasSecret)) yield { at: start, length: run.length, kind: "encoded secret" }
+  }
+}
+
+/** Matches four groups of base64 whose bytes are all ASCII. Every 16 printable characters contain them, few other runs do. */
+const ASCII_IN_BASE64 = /(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){4}/
 
 /** A run may start with up to three characters of the preceding text. */
 function fromBase64(run: string): readonly string[] {
   const joined = run.slice(0, MAX_RUN).replace(/\s+/g, "")
+  if (!ASCII_IN_BASE64.test(joined)) return []
   return [0, 1, 2, 3].flatMap((start) => textsIn(Buffer.from(joined.slice(start), "base64")))
 }
 
-const textsIn = (bytes: Buffer): readonly string[] =>
-  bytes.toString("latin1").match(new RegExp(`[\\t\\r\\n\\x20-\\x7e]{${MIN_PRINTABLE},}`, "g")) ?? []
+const fromHex = (run: string): readonly string[] => textsIn(Buffer.from(run.replace(/^0x/, ""), "hex"))
+
+const textsIn = (bytes: Buffer): readonly string[] => bytes.toString("latin1").match(PRINTABLE) ?? []

@@ -13,6 +13,10 @@ export interface SecretRule {
   readonly begins?: RegExp
   /** Required for any match: a cheap check before a slow pattern. Needs the flag `g`. */
   readonly needs?: RegExp
+  /** Every match contains one of these words, in any case. Most texts have none, which is known without a pattern. */
+  readonly words?: readonly string[]
+  /** Every match contains so many consecutive characters of base64. */
+  readonly run?: number
   readonly isSecret?: (found: FoundValue) => boolean
 }
 

@@ -3,16 +3,14 @@
  * context are still included. Bounded: of the names used least often, the oldest are dropped first. Secrets are excluded, because the
  * list is sent with every request.
  */
-import { dropSecrets } from "../../base/secrets/find-secrets.ts"
-import { memoize } from "../../base/work.ts"
 import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import { inline, isText, isToolResult, isToolUse, resultBlocks, textOf } from "../../messages/blocks.ts"
-import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
+import type { ExactName } from "../../messages/exact-names.ts"
 import { handleOf } from "../../messages/media.ts"
 import { contentOf, isFromUser, type Uuid, userText } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
-import { extractHighlights } from "./user-messages.ts"
+import { extractHighlights, readWithoutSecrets } from "./user-messages.ts"
 
 /** The origin of a name: text of the user or the assistant, the input of a tool, or its result. */
 export type NameSource = "user" | "assistant" | "input" | "result"
@@ -84,14 +82,12 @@ function collectStrings(value: unknown, key = ""): string {
     .join("\n")
 }
 
-const namesWithoutSecrets = memoize((text) => exactNamesIn(dropSecrets(text), MAX_NAMES_PER_TEXT))
-
 function readNames(text: string, by: NameSource): readonly ExactName[] {
   const read =
     text.length <= START_CHARACTERS + END_CHARACTERS
       ? text
       : `${text.slice(0, START_CHARACTERS)}\n${text.slice(-END_CHARACTERS)}`
-  const found = namesWithoutSecrets(read)
+  const found = readWithoutSecrets(read).names.slice(0, MAX_NAMES_PER_TEXT)
   // quotes in code and output are string literals, not terms of the conversation; `-n` has another meaning in each command
   return by === "input" || by === "result"
     ? found.filter(({ name, kind }) => kind !== "quoted" && name.length > 2)

@@ -325,14 +325,15 @@ export interface HighlightInput {
   readonly isUsedLater?: (name: string) => boolean
 }
 
-const lookedAt = memoize((text) => {
+/** A text without secrets, with the exact names in it. Several views read the same texts. */
+export const readWithoutSecrets = memoize((text) => {
   const searched = dropSecrets(text)
   return { searched, names: exactNamesIn(searched, MAX_NAMES) }
 })
 
 /** Empty if nothing fits or nothing is distinctive. */
 export function extractHighlights({ text, room, estimate, isUsedLater = () => false }: HighlightInput): string {
-  const { searched, names } = lookedAt(
+  const { searched, names } = readWithoutSecrets(
     text.length > 2 * MAX_SEARCHED ? `${text.slice(0, MAX_SEARCHED)}\n${text.slice(-MAX_SEARCHED)}` : text,
   )
   const pieces: string[] = []
