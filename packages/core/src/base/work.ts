@@ -52,21 +52,27 @@ export function runSync<T>(steps: CooperativeTask<T>): T {
 let sliceEnd = 0
 
 /** Runs the work in slices, with the event loop in between. */
-export async function runCooperatively<T>(
-  steps: CooperativeTask<T>,
-  { signal, yieldsToOthers = false }: CooperativeOptions = {},
-): Promise<T> {
+export async function runCooperatively<T>(steps: CooperativeTask<T>, options: CooperativeOptions = {}): Promise<T> {
   for (;;) {
     const step = steps.next()
     if (step.done) return step.value
-    const now = performance.now()
-    if (now < sliceEnd) continue
-    await setImmediate()
-    if (yieldsToOthers && performance.now() - now > OTHERS_MILLISECONDS)
-      await setTimeout(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined) // an abort is thrown below
-    signal?.throwIfAborted()
-    sliceEnd = performance.now() + SLICE_MILLISECONDS
+    const pause = pauseAfterSlice(options)
+    if (pause) await pause
   }
+}
+
+/** For work that is not a task: what to wait for if the current slice has ended. */
+export function pauseAfterSlice(options: CooperativeOptions = {}): Promise<void> | undefined {
+  return performance.now() < sliceEnd ? undefined : pauseSlice(options)
+}
+
+async function pauseSlice({ signal, yieldsToOthers = false }: CooperativeOptions): Promise<void> {
+  const paused = performance.now()
+  await setImmediate()
+  if (yieldsToOthers && performance.now() - paused > OTHERS_MILLISECONDS)
+    await setTimeout(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined) // an abort is thrown below
+  signal?.throwIfAborted()
+  sliceEnd = performance.now() + SLICE_MILLISECONDS
 }
 
 /**

@@ -347,7 +347,7 @@ export class Engine {
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
     setImmediate()
-      .then(() => runCooperatively(this.views.catchUpTask(), { signal, yieldsToOthers: true }))
+      .then(() => this.views.catchUp({ signal, yieldsToOthers: true }))
       .catch(() => undefined) // closed; the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false

@@ -124,7 +124,7 @@ export class ConversationRecord {
   get views(): Views {
     this.#uses++
     if (this.#seen.state === "awake") return this.#seen.views
-    const views = unpackViews(this.#seen.packed, this.viewOptions)
+    const views = unpackViews(this.#seen.packed, this.viewOptions, this.journal)
     this.#seen = { ...awake(views), isDamaged: this.#seen.isDamaged }
     this.events.emit("woken", {})
     return views

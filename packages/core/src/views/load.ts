@@ -1,6 +1,7 @@
 /**
- * How a journal is loaded into the views. Resuming reads from the last boundary on, with the checkpoint taken there. If a rewind or an
- * undo makes the path bypass that boundary, everything is read.
+ * How a journal is loaded into the views. Resuming reads from a boundary on, with the checkpoint taken there: the last boundary, or an
+ * earlier one if a process died before it wrote the last checkpoint. Without a checkpoint on the path everything is read, except by the
+ * slow states, which read it in the background.
  */
 
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
@@ -9,7 +10,7 @@ import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { foldLine, withoutUsage } from "./context/rendered-messages.ts"
 import { isOnPath, ParentLinks, type PathLookup } from "./path.ts"
-import { isCheckpointAt, readCheckpoint, type ViewOptions, Views } from "./views.ts"
+import { boundaryOf, hasSlowStates, readCheckpoint, type UnreadPast, type ViewOptions, Views } from "./views.ts"
 
 export interface LoadedViews {
   readonly views: Views
@@ -40,27 +41,35 @@ async function loadTail(
   resumed: ResumeData | undefined,
 ): Promise<Views | undefined> {
   const tail = await readTail(journal, resumed)
-  return tail && buildViews(tail, options)
+  return tail && buildViews(tail, options, journal)
 }
 
-/** Reads the tail. Resuming reads nothing before the last boundary, because the checkpoint has the state of the views there. */
-export async function readTail(
-  journal: Journal,
-  resumed?: ResumeData,
-): Promise<(JournalTail & { readonly places: PathLookup }) | undefined> {
-  const {
-    tail: { entries, start },
-    checkpoint,
-  } = resumed ?? (await journal.resume())
+type PlacedTail = JournalTail & { readonly places: PathLookup }
+
+/** Reads the tail. Resuming reads nothing before the checkpoint, which has the state of the views there. */
+export async function readTail(journal: Journal, resumed?: ResumeData): Promise<PlacedTail | undefined> {
+  const { tail, checkpoint } = resumed ?? (await journal.resume())
+  const first = tail.entries[0]
+  if (first === undefined || !isBoundaryEntry(first))
+    return tail.start === 0 ? { entries: tail.entries, places: lookUpPositions(tail.entries), kept: [] } : undefined
+  const at = boundaryOf(checkpoint)
+  if (at === undefined) return undefined
+  const entries = at === first.uuid ? tail.entries : await readRange(journal, at)
+  const [boundary] = entries
+  if (boundary === undefined || !isBoundaryEntry(boundary)) return undefined
   const places = lookUpPositions(entries)
-  const first = entries[0]
-  if (first === undefined || !isBoundaryEntry(first)) return start === 0 ? { entries, places, kept: [] } : undefined
-  if (places(first) !== "on-path") return undefined // the conversation went back to before this boundary
-  if (!isCheckpointAt(checkpoint, first.uuid)) return undefined
-  const boundary = usable(first)
-  const uuids = isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : undefined
+  // the conversation went back to before this boundary, or a compaction since was undone, whose requests count differently
+  if (entries.some((entry) => places(entry) === "undone") || places(boundary) !== "on-path") return undefined
+  const preserved = usable(boundary)
+  const uuids = isBoundary(preserved) ? preserved.compactMetadata?.preservedMessages?.uuids : undefined
   const kept = uuids?.length ? await journal.findMany(uuids) : []
   return { entries, places, checkpoint, kept }
+}
+
+async function readRange(journal: Journal, first: Uuid): Promise<readonly Entry[]> {
+  const entries: Entry[] = []
+  for await (const entry of journal.range({ first })) entries.push(entry)
+  return entries
 }
 
 /** Looks up whether each entry of a tail is on the path. */
@@ -71,32 +80,54 @@ function lookUpPositions(entries: readonly Entry[]): PathLookup {
   return links.placesOn(links.path({ stopAt: first && isBoundaryEntry(first) ? first.uuid : undefined }))
 }
 
-/** Builds views synchronously, without reading anything. */
+/** Builds views synchronously, without reading anything. The journal is read later, if the checkpoint lacks the slow states. */
 export function buildViews(
   { entries, kept, checkpoint, places = lookUpPositions(entries) }: JournalTail & { readonly places?: PathLookup },
   options: ViewOptions,
+  journal: Journal,
 ): Views {
   const views = new Views(options, checkpoint === undefined ? undefined : readCheckpoint(checkpoint))
+  const until = entries[0]?.uuid
+  if (checkpoint !== undefined && until !== undefined && !hasSlowStates(checkpoint))
+    views.leavePast(unreadPast(journal, { until }), checkpoint)
   for (const entry of kept)
     if (isMessage(entry)) views.context.apply(withoutAccountedFields(usable(entry)))
     else if (entry.subtype === "folded") views.context.apply(foldLine(entry))
   const [first] = entries
   const isAfterCheckpoint = checkpoint !== undefined && first !== undefined
   if (isAfterCheckpoint) views.context.apply(first) // all other views included it in the checkpoint
-  for (const entry of isAfterCheckpoint ? entries.slice(1) : entries) views.apply(entry, places(entry))
+  for (const entry of isAfterCheckpoint ? entries.slice(1) : entries) views.applyLoaded(entry, places(entry))
   return views
 }
 
 async function loadAll(journal: Journal, options: ViewOptions): Promise<Views> {
   const links = await readLinks(journal)
   const places = links.placesOn(links.path())
-  return replay(journal, options, {
-    places,
-    async onApplied(entry, views) {
-      if (entry.uuid === links.lastBoundary && places(entry) === "on-path")
-        await journal.writeCheckpoint(views.checkpoint(entry.uuid)).catch(() => undefined)
-    },
-  })
+  return replay(journal, options, { places, until: links.last, checkpointAt: links.lastBoundary })
+}
+
+/** The entries up to one of them, for the slow states. `places` are read from the journal if they are not known. */
+const unreadPast = (
+  journal: Journal,
+  { until, places }: { readonly until: Uuid | undefined; readonly places?: PathLookup },
+): UnreadPast => ({
+  async *entries() {
+    const placeOf = places ?? (await lookUpAll(journal))
+    for await (const entry of journal.entries()) {
+      yield { entry, isOnPath: placeOf(entry) === "on-path" }
+      if (entry.uuid === until) return
+    }
+  },
+  writeCheckpoint: (checkpoint) => writeCheckpoint(journal, checkpoint),
+})
+
+/** A checkpoint only speeds up the next opening, so failing to write one is not an error. */
+const writeCheckpoint = (journal: Journal, checkpoint: unknown): Promise<void> =>
+  journal.writeCheckpoint(checkpoint).catch(() => undefined)
+
+async function lookUpAll(journal: Journal): Promise<PathLookup> {
+  const links = await readLinks(journal)
+  return links.placesOn(links.path())
 }
 
 async function readLinks(journal: Journal): Promise<ParentLinks> {
@@ -107,24 +138,33 @@ async function readLinks(journal: Journal): Promise<ParentLinks> {
 
 interface ReplayOptions {
   readonly places: PathLookup
-  readonly onApplied?: (entry: Entry, views: Views) => Promise<void>
+  /** The last entry. */
+  readonly until: Uuid | undefined
+  /** The boundary at which a checkpoint is written, if it is on the path. */
+  readonly checkpointAt?: Uuid | undefined
+  readonly onApplied?: (entry: Entry) => void
 }
 
-/** Applies every entry of the journal to new views. */
-async function replay(journal: Journal, options: ViewOptions, { places, onApplied }: ReplayOptions): Promise<Views> {
+/** Applies every entry of the journal to new views, except to the slow states. */
+async function replay(
+  journal: Journal,
+  options: ViewOptions,
+  { places, until, checkpointAt, onApplied }: ReplayOptions,
+): Promise<Views> {
   const views = new Views(options)
+  if (until !== undefined) views.leavePast(unreadPast(journal, { until, places }))
   /** Compactions that were in force at this position, even if they were undone later. */
   const inForce = new Set<Uuid>()
   for await (const entry of journal.entries()) {
     const place = places(entry)
     if (place === "undone" && isBoundaryEntry(entry)) inForce.add(entry.uuid)
     if (isDecision(entry) && entry.subtype === "undone") inForce.delete(entry.decision)
-    if (place === "on-path" && inForce.size > 0 && isMessage(entry)) {
-      // the API counted a request that started with a summary, not the complete context
-      views.context.apply(withoutUsage(entry))
-      views.applyStates(entry, place)
-    } else views.apply(entry, place)
-    await onApplied?.(entry, views)
+    // the API counted a request that started with a summary, not the complete context
+    if (place === "on-path") views.context.apply(inForce.size > 0 && isMessage(entry) ? withoutUsage(entry) : entry)
+    views.applyPast(entry, place)
+    onApplied?.(entry)
+    if (entry.uuid === checkpointAt && place === "on-path") await writeCheckpoint(journal, views.checkpoint(entry.uuid))
+    if (entry.uuid === until) break // others write to the journal
   }
   return views
 }
@@ -164,7 +204,8 @@ export async function loadUndone(journal: Journal, options: ViewOptions, undoing
   let laterMessages = 0
   const views = await replay(journal, options, {
     places: links.placesOn(path, boundaries),
-    async onApplied({ uuid, type }) {
+    until: links.last,
+    onApplied({ uuid, type }) {
       if (later.has(uuid) && (type === "user" || type === "assistant")) laterMessages++
     },
   })

@@ -38,12 +38,12 @@ function* encodeTailTask({ checkpoint = null, kept, entries }: JournalTail): Coo
   return lines
 }
 
-export function unpackViews({ bytes, kept: count }: PackedTail, options: ViewOptions): Views {
+export function unpackViews({ bytes, kept: count }: PackedTail, options: ViewOptions, journal: Journal): Views {
   const [first, ...lines] = splitLines(inflateRawSync(bytes))
   const checkpoint: unknown = JSON.parse(first!.toString())
   const all = lines.map(decodeEntry)
   const tail = { kept: all.slice(0, count), entries: all.slice(count) }
-  return buildViews(checkpoint === null ? tail : { ...tail, checkpoint }, options)
+  return buildViews(checkpoint === null ? tail : { ...tail, checkpoint }, options, journal)
 }
 
 function splitLines(bytes: Buffer): Buffer[] {

@@ -14,10 +14,12 @@ export class ParentLinks {
   readonly #compactions = new CompactionEntries()
   #head: Uuid | undefined
   #lastBoundary: Uuid | undefined
+  #last: Uuid | undefined
   /** A compaction that is not complete yet: its messages so far, and the head before it. */
   #unfinished: { readonly messages: Set<Uuid>; readonly before: Uuid | undefined } | undefined
 
   add(entry: Entry): void {
+    this.#last = entry.uuid
     this.#compactions.add(entry)
     if (isDecision(entry)) {
       if (entry.subtype === "rewound" && entry.parentUuid !== null) this.#head = entry.parentUuid
@@ -35,6 +37,11 @@ export class ParentLinks {
   get head(): Uuid | undefined {
     const { messages, before } = this.#unfinished ?? {}
     return this.#head !== undefined && messages?.has(this.#head) ? before : this.#head
+  }
+
+  /** The entry that was added last. */
+  get last(): Uuid | undefined {
+    return this.#last
   }
 
   get lastBoundary(): Uuid | undefined {

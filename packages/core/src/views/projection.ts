@@ -12,8 +12,6 @@ export interface Projection<S> {
   readonly scope: "path" | "journal"
   /** Whether it tracks what was sent. A compaction that was undone later was sent too, so its entries count. */
   readonly followsSent?: true
-  /** Whether entries wait until the state is read, because `apply` is slow and the state is seldom read. */
-  readonly whenRead?: true
   start(): S
   /** `onPath`: whether the entry is on that path. Only projections of the entire journal need it. */
   apply(state: S, entry: Entry, onPath?: boolean): S

@@ -1,5 +1,5 @@
 /** All views of one conversation, fed together. */
-import type { CooperativeTask } from "../base/work.ts"
+import { type CooperativeOptions, type CooperativeTask, pauseAfterSlice, runCooperatively } from "../base/work.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
@@ -110,10 +110,25 @@ interface Checkpoint {
   readonly version: number
   readonly boundary: string
   readonly context: SavedContext
-  readonly states: ViewStates
+  readonly states: Omit<ViewStates, SlowState> & Partial<ViewStates>
+  /** Version of the slow states. Absent if they were not read yet. */
+  readonly slow?: number
 }
 
-const CHECKPOINT_VERSION = 32 // increase it whenever the shape or the rules of a state change
+/** States that read every text. Opening leaves the past to them in the journal, and only compactions need them. */
+type SlowState = "names" | "results" | "statements"
+const SLOW: readonly SlowState[] = ["names", "results", "statements"]
+type SlowStates = Pick<ViewStates, SlowState>
+
+const CHECKPOINT_VERSION = 33 // increase it whenever the shape or the rules of a state change
+const SLOW_VERSION = 1 // the same for the slow states
+
+/** The part of the journal that the slow states have not read. */
+export interface UnreadPast {
+  /** Its entries, first to last, and whether each belongs to the conversation. */
+  entries(): AsyncIterable<{ readonly entry: Entry; readonly isOnPath: boolean }>
+  writeCheckpoint(checkpoint: unknown): Promise<void>
+}
 
 const MAX_PENDING = 500 // entries: a journal of gigabytes must not stay in memory
 const BACKLOG_SIZE = 100 // entries: from this number on, applying them between turns is worthwhile
@@ -122,13 +137,20 @@ export class Views {
   readonly estimator: Estimator
   readonly context: ContextView
   readonly #projections: { readonly [K in keyof ViewStates]: Projection<ViewStates[K]> }
-  readonly #names: readonly (keyof ViewStates)[]
+  readonly #fast: readonly (keyof ViewStates)[]
+  readonly #hasSlow: boolean
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
-  /** Pending entries of projections that are applied when they are read. */
-  readonly #pending: (() => void)[] = []
+  /** Entries that the slow states have not read, after the past. */
+  readonly #pending: Entry[] = []
+  #past: UnreadPast | undefined
+  /** The newest checkpoint without the slow states. It is written with them once they have read the past. */
+  #incomplete: unknown
+  #reading: Promise<void> | undefined
+  /** Number of callers that wait until the past has been read. */
+  #waiting = 0
 
-  constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
+  constructor(options: ViewOptions, from?: Pick<Checkpoint, "context" | "states">) {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
@@ -147,25 +169,11 @@ export class Views {
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
     }
-    this.#names = options.only ?? (Object.keys(this.#projections) as (keyof ViewStates)[])
-    this.#states = from?.states ?? {
-      words: userMessages.start(),
-      artifacts: artifacts.start(),
-      names: names.start(),
-      results: results.start(),
-      statements: statements.start(),
-      frontier: workState.start(),
-      ledger: this.#projections.ledger.start(),
-      archive: blockIndex.start(),
-      compactions: compactions.start(),
-      notes: notes.start(),
-      memories: memories.start(),
-      agents: agents.start(),
-      cacheHistory: this.#projections.cacheHistory.start(),
-      undoable: undoable.start(),
-      limits: limits.start(),
-      followed: clientMessages.start(),
-    }
+    const all = options.only ?? (Object.keys(this.#projections) as (keyof ViewStates)[])
+    this.#fast = all.filter((name) => !isSlow(name))
+    this.#hasSlow = all.length > this.#fast.length
+    const started = Object.entries(this.#projections).map(([name, projection]) => [name, projection.start()])
+    this.#states = { ...(Object.fromEntries(started) as ViewStates), ...from?.states }
   }
 
   get words(): UserMessages {
@@ -175,15 +183,15 @@ export class Views {
     return this.#states.artifacts
   }
   get names(): Names {
-    this.#catchUp()
+    this.#applyPending()
     return this.#states.names
   }
   get results(): Results {
-    this.#catchUp()
+    this.#applyPending()
     return this.#states.results
   }
   get statements(): Statements {
-    this.#catchUp()
+    this.#applyPending()
     return this.#states.statements
   }
   get frontier(): WorkState {
@@ -226,8 +234,9 @@ export class Views {
   }
 
   apply(entry: Entry, place: PathPosition = "on-path"): void {
-    if (place === "on-path") this.context.apply(entry)
-    this.applyStates(entry, place)
+    this.applyLoaded(entry, place)
+    // one at a time: applying all of them at once would take as long as many turns
+    if (!this.#past && this.#pending.length > MAX_PENDING) this.#applySlow(this.#states, this.#pending.shift()!)
   }
 
   /** Whether a message belongs to a compaction that was undone. It is on the path, but not in view. */
@@ -235,62 +244,113 @@ export class Views {
     return this.#undoneMessages.has(uuid)
   }
 
-  /** Applies an entry to all views except the context. */
-  applyStates(given: Entry, place: PathPosition): void {
+  /** Applies an entry that was read when opening. The slow states read it later. */
+  applyLoaded(entry: Entry, place: PathPosition): void {
+    if (place === "on-path") this.context.apply(entry)
+    this.applyPast(entry, place)
+    if (place === "on-path" && this.#hasSlow) this.#pending.push(entry)
+  }
+
+  /** Applies an entry to all views except the context and the slow states, which read it later in the journal. */
+  applyPast(given: Entry, place: PathPosition): void {
     if (place === "undone" && isMessage(given)) this.#undoneMessages.add(given.uuid)
     const entry = isMessage(given) ? usable(given) : given
-    const later = this.#names.flatMap((name) => this.#applyOne(name, entry, place) ?? [])
-    if (later.length > 0)
-      this.#pending.push(() => {
-        for (const work of later) work()
-      })
-    // one at a time: applying all of them at once would take as long as many turns
-    while (this.#pending.length > MAX_PENDING) this.#pending.shift()!()
+    for (const name of this.#fast) this.#applyOne(name, entry, place)
   }
 
-  /** Applies an entry, or returns the work that can wait until someone reads the state. */
-  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: PathPosition): (() => void) | undefined {
+  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: PathPosition): void {
     const projection = this.#projections[name]
-    const { scope, followsSent = false, whenRead = false } = projection
+    const { scope, followsSent = false } = projection
     const counts = place === "on-path" || (place === "undone" && followsSent)
-    if (!counts && scope !== "journal") return undefined
-    const work = () => {
-      this.#states[name] = projection.apply(this.#states[name], entry, counts)
-    }
-    if (whenRead) return work
-    work()
-    return undefined
+    if (counts || scope === "journal") this.#states[name] = projection.apply(this.#states[name], entry, counts)
   }
 
-  #catchUp(): void {
-    for (const work of this.#pending.splice(0)) work()
+  #applySlow(states: SlowStates, given: Entry): void {
+    const entry = isMessage(given) ? usable(given) : given
+    states.names = this.#projections.names.apply(states.names, entry)
+    states.results = this.#projections.results.apply(states.results, entry)
+    states.statements = this.#projections.statements.apply(states.statements, entry)
+  }
+
+  #applyPending(): void {
+    if (this.#past) throw new Error("The past was not read yet. Await catchUp() before these views are used.")
+    for (const entry of this.#pending.splice(0)) this.#applySlow(this.#states, entry)
   }
 
   /** Whether so many entries are pending that they should be applied between turns. */
   get hasBacklog(): boolean {
-    return this.#pending.length > BACKLOG_SIZE
+    return this.#past !== undefined || this.#pending.length > BACKLOG_SIZE
+  }
+
+  /** Names what the slow states have not read. Call this before any entry is applied. */
+  leavePast(past: UnreadPast, incomplete?: unknown): void {
+    this.#past = past
+    this.#incomplete = incomplete
+  }
+
+  /** Brings the slow states up to date, in slices: first what was left in the journal, then the pending entries. */
+  async catchUp(options: CooperativeOptions = {}): Promise<void> {
+    if (this.#past) {
+      this.#reading ??= this.#readPast(this.#past, options).finally(() => {
+        this.#reading = undefined
+      })
+      if (!options.yieldsToOthers) this.#waiting++
+      try {
+        await this.#reading
+      } finally {
+        if (!options.yieldsToOthers) this.#waiting--
+      }
+    }
+    await runCooperatively(this.catchUpTask(), options)
+  }
+
+  /** Reads into new states, so that reading can be interrupted and begun again. */
+  async #readPast(past: UnreadPast, { signal }: CooperativeOptions): Promise<void> {
+    const states = { names: names.start(), results: results.start(), statements: statements.start() }
+    let completed: unknown
+    for await (const { entry, isOnPath } of past.entries()) {
+      if (isOnPath) this.#applySlow(states, entry)
+      const checkpoint = this.#incomplete as Checkpoint | undefined
+      if (entry.uuid === checkpoint?.boundary)
+        completed = {
+          ...checkpoint,
+          slow: SLOW_VERSION,
+          states: { ...checkpoint.states, ...(toJson(states) as object) },
+        }
+      const pause = pauseAfterSlice({ signal, yieldsToOthers: this.#waiting === 0 })
+      if (pause) await pause
+    }
+    Object.assign(this.#states, states)
+    this.#past = undefined
+    this.#incomplete = undefined
+    if (completed !== undefined) await past.writeCheckpoint(completed)
   }
 
   /** Applies pending entries, one per step. */
   *catchUpTask(): CooperativeTask<void> {
     for (let next = this.#pending.shift(); next; next = this.#pending.shift()) {
-      next()
+      this.#applySlow(this.#states, next)
       yield
     }
   }
 
-  /** Call this right after a boundary was applied. */
+  /** Call this right after a boundary was applied. Without the slow states if they have not read the past. */
   checkpoint(boundary: string): unknown {
-    this.#catchUp()
+    if (!this.#past) this.#applyPending()
+    const { names: _names, results: _results, statements: _statements, ...fast } = this.#states
     const checkpoint: Checkpoint = {
       version: CHECKPOINT_VERSION,
       boundary,
       context: this.context.save(),
-      states: this.#states,
+      ...(this.#past ? { states: fast } : { states: this.#states, slow: SLOW_VERSION }),
     }
-    return toJson(checkpoint)
+    const stored = toJson(checkpoint)
+    if (this.#past) this.#incomplete = stored
+    return stored
   }
 }
+
+const isSlow = (name: keyof ViewStates): name is SlowState => (SLOW as readonly string[]).includes(name)
 
 /** The views about the cost of a conversation and the use of its context. */
 export type CostViews = Pick<Views, "apply" | "context" | "estimator" | "ledger" | "cacheHistory" | "agents">
@@ -299,10 +359,18 @@ export type CostViews = Pick<Views, "apply" | "context" | "estimator" | "ledger"
 export const costViews = (options: Omit<ViewOptions, "only">): CostViews =>
   new Views({ ...options, only: ["ledger", "cacheHistory", "agents"] })
 
-/** A checkpoint of another version is ignored, because its rules may differ. */
-export function isCheckpointAt(value: unknown, boundary: string): boolean {
+/** The boundary of a stored checkpoint. `undefined` for one of another version, because its rules may differ. */
+export function boundaryOf(value: unknown): string | undefined {
   const found = (value ?? {}) as Partial<Checkpoint>
-  return found.version === CHECKPOINT_VERSION && found.boundary === boundary
+  return found.version === CHECKPOINT_VERSION ? found.boundary : undefined
 }
 
-export const readCheckpoint = (value: unknown): Checkpoint => fromJson(value) as Checkpoint
+/** Whether a stored checkpoint has the slow states. */
+export const hasSlowStates = (value: unknown): boolean => (value as Checkpoint).slow === SLOW_VERSION
+
+export function readCheckpoint(value: unknown): Checkpoint {
+  const checkpoint = fromJson(value) as Checkpoint
+  if (hasSlowStates(value)) return checkpoint
+  const { names: _names, results: _results, statements: _statements, ...fast } = checkpoint.states
+  return { ...checkpoint, states: fast }
+}

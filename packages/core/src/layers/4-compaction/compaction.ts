@@ -289,7 +289,7 @@ const AROUND_SUMMARY = 300 // tokens of the text around it
 /** Prepares the context of a compaction, reduced until it fits, before any model is asked. */
 export async function prepareContext(begun: CompactionInput): Promise<CompactionContext | CompactionRefusal> {
   const { views, signal } = begun.context
-  await runCooperatively(views.catchUpTask(), { signal }) // what the record shows is read below
+  await views.catchUp({ signal }) // what the record shows is read below
   await runCooperatively(measureSteps(begun.context), { signal })
   const situation = assess(begun)
   return isRefusal(situation) ? situation : fitToLimits(situation)

@@ -44,7 +44,6 @@ const MAX_NAMES_PER_TEXT = 300 // names
 export const names: Projection<Names> = {
   name: "names",
   scope: "path",
-  whenRead: true,
   start: () => ({ said: new Map(), typed: new Map(), seen: new Map() }),
   apply(state, entry) {
     for (const { by, text } of usedTexts(entry)) {
@@ -170,7 +169,6 @@ const ABOUT_FIELDS = ["file_path", "path", "filePath", "command", "cmd", "patter
 export const results: Projection<Results> = {
   name: "results",
   scope: "path",
-  whenRead: true,
   start: () => ({ lines: new Map(), open: new Map() }),
   apply(state, entry) {
     for (const call of followCalls(state.open, entry)) addLine(state, call)

@@ -227,7 +227,6 @@ const RECORDED_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure"
 export const statements: Projection<Statements> = {
   name: "statements",
   scope: "path",
-  whenRead: true,
   start: () => ({ current: new Map(), replaced: new Map() }),
   apply(state, entry) {
     for (const { text, ...found } of findStatements(entry)) note(state, text, { ...found, uuid: entry.uuid })
