@@ -11,6 +11,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   planner: "dev/bench/core/planner.ts",
   compact: "dev/bench/core/compact.ts",
   journal: "dev/bench/core/journal.ts",
+  open: "dev/bench/core/open.ts",
   mailbox: "dev/bench/core/mailbox.ts",
   estimator: "dev/bench/core/estimator.ts",
   import: "dev/bench/core/import.ts",
