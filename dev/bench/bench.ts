@@ -17,6 +17,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   import: "dev/bench/core/import.ts",
   start: "dev/bench/cli/start.ts",
   usage: "dev/bench/page/usage.ts",
+  with: "dev/bench/adapters/with-strata.ts",
   proxy: "dev/bench/adapters/proxy/added-time.ts",
   pages: "dev/bench/page/pages.ts",
   sim: "dev/bench/sim/requests.ts",

@@ -14,7 +14,7 @@ import { Program, SOURCE } from "../../../../packages/adapters/test/proxy/progra
 import { bundleProgram } from "../../../build/bundle-program.ts"
 import { bundlePackages } from "../../../tests/bundle.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../../measure.ts"
-import { GrowingList, startStepServer } from "./growing-list.ts"
+import { GrowingList, startStepServer } from "../growing-list.ts"
 
 const ROOT = join(import.meta.dirname, "..", "..", "..", "..")
 const TEST_BUILD = join(ROOT, ".test-build")

@@ -3,12 +3,12 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setTimeout as wait } from "node:timers/promises"
-import { MODEL } from "../../../../packages/adapters/test/proxy/program/model.ts"
+import { MODEL } from "../../../packages/adapters/test/proxy/program/model.ts"
 
 const CHARACTERS_PER_TOKEN = 3.2
 const LONG = 24_000 // characters of the results that the list begins with
 const SHORT = 3_000 // characters of the results added during the measurement
-const ANSWER_MS = 150 // no model answers faster, and work done meanwhile adds no time
+export const ANSWER_MS = 150 // no model answers faster, and work done meanwhile adds no time
 
 const SYSTEM = [{ type: "text", text: "You help with code. ".repeat(400), cache_control: { type: "ephemeral" } }]
 const TOOLS = Array.from({ length: 12 }, (_, at) => ({
@@ -58,10 +58,15 @@ export class GrowingList {
 
   /** The request body as clients send it, with a cache breakpoint at the end of the last message. */
   body(): Buffer {
+    return Buffer.from(JSON.stringify(this.params()))
+  }
+
+  /** What a program passes to the SDK for that body. Earlier messages are the same objects each time. */
+  params() {
     const last = this.#messages.at(-1)!
     const marked = last.content.map((block) => ({ ...block, cache_control: { type: "ephemeral" } }))
     const messages = [...this.#messages.slice(0, -1), { ...last, content: marked }]
-    return Buffer.from(JSON.stringify({ model: MODEL, max_tokens: 1_000, system: SYSTEM, tools: TOOLS, messages }))
+    return { model: MODEL, max_tokens: 1_000, system: SYSTEM, tools: TOOLS, messages }
   }
 }
 
