@@ -5,16 +5,13 @@
 import { setTimeout as wait } from "node:timers/promises"
 import Anthropic from "@anthropic-ai/sdk"
 import { withStrata } from "@strata/adapters/anthropic"
-import { MODEL } from "../../../packages/adapters/test/proxy/program/model.ts"
 import { ANSWER_MS, GrowingList } from "./growing-list.ts"
 
-const WINDOW = 2_000_000 // so large that nothing is compacted
 const PAUSE_MS = 30 // while the client runs a tool
 
 const [, , kind, baseURL, dir = "", tokens, rounds] = process.argv
 const bare = new Anthropic({ baseURL, apiKey: "none", maxRetries: 0 })
-const settings = { models: { [MODEL]: { window: WINDOW } } }
-const client = kind === "bare" ? bare : withStrata(bare, { dir, cwd: dir, settings })
+const client = kind === "bare" ? bare : withStrata(bare, { dir, cwd: dir })
 const list = new GrowingList(Number(tokens))
 for (let round = 0; round < Number(rounds); round++, list.grow()) {
   const params = list.params()

@@ -1,7 +1,6 @@
 /** The conversations of clients: each request finds its own, which is opened on demand and closed when there are too many. */
 
 import type { Conversation, ConversationOptions, SettingsInput } from "@strata/core"
-import { RECALL_TOOL } from "@strata/core/agent"
 import type { Owner } from "@strata/core/base"
 import { errorKind, errorMessage, errorReason, randomIds, SerialQueue } from "@strata/core/base"
 import {
@@ -13,6 +12,7 @@ import {
   matchListsExactly,
   repeatsCalls,
 } from "@strata/core/conversation"
+import { RECALL_TOOL } from "@strata/core/recall"
 import { MAX_RESULT_CHARACTERS } from "@strata/core/settings"
 import type { Store } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"

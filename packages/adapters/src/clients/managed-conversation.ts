@@ -4,11 +4,11 @@
  */
 import { setTimeout } from "node:timers/promises"
 import type { Conversation, IncomingResponse, ModelRequest, Usage } from "@strata/core"
-import { RECALL_TOOL } from "@strata/core/agent"
 import { NO_TOKENS } from "@strata/core/base"
 import { internalsOf, type MessageReader } from "@strata/core/conversation"
 import type { ToolUse } from "@strata/core/messages"
 import { refusesThinking, summarizedThinking } from "@strata/core/model"
+import { RECALL_TOOL } from "@strata/core/recall"
 import { isBoundaryEntry, isDecision } from "@strata/core/store"
 import { costOf, type ModelFacts } from "@strata/core/tokens"
 import { BaselineCost, LIFETIMES_MS } from "./baseline-cost.ts"

@@ -5,11 +5,10 @@
 
 import type { ToolDefinition, ToolResult } from "@strata/core"
 import { recallTool } from "@strata/core"
-import { RECALL_TOOL } from "@strata/core/agent"
 import { errorReason, randomIds } from "@strata/core/base"
 import { isToolUse, type ToolUse, toBlocks } from "@strata/core/messages"
 import type { RecallSource } from "@strata/core/recall"
-import { runRecall } from "@strata/core/recall"
+import { RECALL_TOOL, runRecall } from "@strata/core/recall"
 import type { ApiBody } from "./plan.ts"
 import { withSourceOf } from "./source-text.ts"
 

@@ -39,7 +39,6 @@ export type {
   RecallKind,
   RecallMatch,
 } from "../tools/session/recall-source.ts"
-export { RECALL_TOOL } from "../tools/session/recall-source.ts"
 export type { RecallWording } from "../tools/session/recall-text.ts"
 export type { Rerank } from "../tools/session/rerank.ts"
 export { todoWrite } from "../tools/session/todo-write.ts"

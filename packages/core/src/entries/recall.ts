@@ -31,6 +31,7 @@ export type { EmbedFunction } from "../recall/vectors/embedded-passages.ts"
 export { DEFAULT_BUDGET, MIN_BUDGET } from "../tools/session/recall-input.ts"
 export {
   RECALL_KINDS,
+  RECALL_TOOL,
   type RecallInput,
   type RecallMatches,
   type RecallSearch,
