@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { dirname, join, relative } from "node:path"
 import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild"
+import { packageNameOf } from "./imports.ts"
 import { withInlinedPrompts } from "./inline-prompts.ts"
 import { withInlinedScripts } from "./inline-scripts.ts"
 import { licencesOf } from "./licences.ts"
@@ -15,10 +16,10 @@ const OWN_SOURCE =
 /** Width of generated lines. Names are preserved and lines are short, so that a stack trace is readable. */
 const LINE_CHARACTERS = 160
 /**
- * Libraries inside a bundle, because Node takes four times as long for their many files. `unbash` loads with every conversation, the others
- * draw.
+ * Libraries inside a bundle, because Node takes four times as long for their many files. `unbash` loads with every conversation, `zod` with
+ * every settings file and agent, the others draw.
  */
-export const INSIDE: ReadonlySet<string> = new Set(["ink", "react", "unbash"])
+export const INSIDE: ReadonlySet<string> = new Set(["ink", "react", "unbash", "zod"])
 const SOURCE_NAME = /^\.\/src\/(.+)\.tsx?$/
 
 export async function bundleLibrary({ folder, manifest }: SourcePackage, output: string): Promise<void> {
@@ -68,6 +69,7 @@ const LEVELS: readonly (readonly string[])[] = [
   ["entries/conversation"],
   ["memory", "recall", "views"].map((entry) => `entries/${entry}`),
   ["conversation/open"],
+  ["settings/settings-schema"], // with zod
   ["agent/open-agent", "entries/agent"],
 ]
 
@@ -160,7 +162,7 @@ const librariesStayOutside: Plugin = {
   name: "libraries stay outside",
   setup({ onResolve }) {
     onResolve({ filter: /^[^./]/ }, ({ path, kind }) =>
-      kind === "entry-point" || INSIDE.has(path) ? undefined : { path, external: true },
+      kind === "entry-point" || INSIDE.has(packageNameOf(path)) ? undefined : { path, external: true },
     )
   },
 }

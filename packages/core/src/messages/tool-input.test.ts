@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { checkToolInput, invalidInputResult } from "./tool-input.ts"
 
 const schema = z.object({ file_path: z.string(), limit: z.number().default(2000) })

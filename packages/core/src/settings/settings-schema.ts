@@ -1,5 +1,5 @@
 /** The schema of the settings, in a file of its own so that zod is loaded only with settings. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import {
   CACHE_LIFETIMES,
   HOOK_EVENTS,

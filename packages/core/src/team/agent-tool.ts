@@ -1,5 +1,5 @@
 /** The Agent tool: starts a sub-agent and waits for its report, or lets it work in the background. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { promptText } from "../base/text.ts"
 import { forkedFork } from "../forks/fork.ts"
 import type { AgentKind } from "../journal/entries.ts"

@@ -1,6 +1,6 @@
 /** The `AgentChanges` tool: shows what a sub-agent changed in its own working tree, and merges or drops it. */
 import { join } from "node:path"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { StrataError } from "../base/errors.ts"
 import { forkedFork } from "../forks/fork.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"

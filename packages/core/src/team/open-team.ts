@@ -2,7 +2,7 @@
 
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Agent } from "../agent/agent.ts"
 import { type OpenAgentDependencies, openAgentWith, settingsFor } from "../agent/open-agent.ts"
 import { checkAgentOptions, type SingleAgentOptions } from "../agent/options.ts"

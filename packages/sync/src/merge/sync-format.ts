@@ -7,7 +7,7 @@
 import type { MemorySource as Provenance } from "@strata/core/memory"
 import { hashOf, isTopicFile, MAX_MEMORY_BYTES, MEMORY_SPEAKERS } from "@strata/core/memory-files"
 import { isMemoryPath } from "@strata/core/store"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { copiesIn, identityOf, type SyncedChange, type SyncedFile, type SyncedMemories } from "./synced-memories.ts"
 
 const FORMAT = 1

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { needs } from "../../../test/needs.ts"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
 import { defineTool } from "../../tools/define-tool.ts"

@@ -3,7 +3,7 @@
  * conversation knows them too.
  */
 
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { promptText } from "../../base/text.ts"
 import { isDeferred, toolName } from "../../messages/blocks.ts"
 import type { ToolDefinition } from "../../messages/request.ts"

@@ -2,7 +2,7 @@
  * ToolSearch: finds undeclared tools by search terms or by name, and loads them. If the model supports references to tools, the result
  * consists of references. Otherwise the definitions follow as an attachment, and CallTool calls the tools.
  */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { searchTerms } from "../../base/search-terms.ts"
 import { promptText } from "../../base/text.ts"
 import type { AddedTool } from "../../messages/attachments.ts"

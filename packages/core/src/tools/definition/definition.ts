@@ -28,7 +28,10 @@ async function toJsonSchema(schema: InputSchema): Promise<JsonSchema> {
   }
   if (jsonSchema) return jsonSchema.input({ target: TARGET }) // zod from 4.2, arktype from 2.1.28
   if (isZod3(schema)) return zod3ToJsonSchema(schema)
-  if (vendor === "zod") return zod4ToJsonSchema(schema)
+  if (vendor === "zod") {
+    const { zod4ToJsonSchema } = await import("./zod-4.ts")
+    return zod4ToJsonSchema(schema)
+  }
   if (vendor === "valibot") return valibotToJsonSchema(schema)
   if (hasOwnConverter(schema)) return schema.toJsonSchema() // arktype before 2.1.28
   throw new Error(`${vendor} offers no JSON Schema for it. Give \`inputSchema\` a plain JSON Schema instead.`)
@@ -37,21 +40,6 @@ async function toJsonSchema(schema: InputSchema): Promise<JsonSchema> {
 /** Standard JSON Schema: https://standardschema.dev/json-schema */
 interface Converter {
   readonly input: (options: { readonly target: string }) => JsonSchema
-}
-
-/**
- * Converts schemas of zod 4.0 and 4.1. Descriptions are read from the schemas, because the caller's zod may be another copy with its own
- * registry.
- */
-async function zod4ToJsonSchema(schema: StandardSchema): Promise<JsonSchema> {
-  const { toJSONSchema } = await import("zod/v4/core")
-  return toJSONSchema(schema as unknown as Parameters<typeof toJSONSchema>[0], {
-    io: "input",
-    override: ({ zodSchema, jsonSchema }) => {
-      const { description } = zodSchema as { readonly description?: string }
-      if (description !== undefined) jsonSchema.description ??= description
-    },
-  }) as JsonSchema
 }
 
 interface ValibotConverter {

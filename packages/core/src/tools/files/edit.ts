@@ -1,5 +1,5 @@
 /** Edit: makes an exact replacement in a file that was read and has not changed since. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
 import { formatFullDiff } from "./file-diff.ts"

@@ -2,7 +2,7 @@
 import type { readdir } from "node:fs"
 import { isAbsolute, join } from "node:path"
 import { glob as findFiles } from "tinyglobby"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Tool, ToolContext } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { VisibleFiles } from "./git-ignore.ts"

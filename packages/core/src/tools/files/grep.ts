@@ -1,6 +1,6 @@
 /** Grep: searches file contents with ripgrep. It follows no symbolic links, so it remains inside the permitted path. */
 import { sep } from "node:path"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { MAX_RESULT_CHARACTERS } from "../result-size.ts"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"

@@ -1,6 +1,6 @@
 /** NotebookEdit: replaces, inserts or deletes one cell of a Jupyter notebook that was read and has not changed since. */
 import { createHash } from "node:crypto"
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
 import { formatDiff, formatFullDiff } from "./file-diff.ts"

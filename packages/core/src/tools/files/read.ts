@@ -2,7 +2,7 @@
  * Read: shows a file's lines with numbers, an image, or a PDF. It limits its results and explains how to continue. It does not repeat a
  * file if the model still has the complete result of an earlier read.
  */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Block } from "../../messages/blocks.ts"
 import { listMedia, MEDIA_LIMITS, type MediaItem, planWithholding } from "../../messages/media.ts"
 import { createEstimator } from "../../tokens/estimate.ts"

@@ -1,5 +1,5 @@
 /** Write: creates a file or replaces its complete content. An existing file must have been read first. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Tool } from "../tool.ts"
 import { readTextIfPresent, type TextFile } from "./file-content.ts"
 import { formatDiff, formatFullDiff } from "./file-diff.ts"

@@ -1,5 +1,5 @@
 /** AskUser: asks a question that only the user can answer. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 

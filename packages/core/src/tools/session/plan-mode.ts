@@ -1,5 +1,5 @@
 /** EnterPlanMode and ExitPlanMode: the model explores first, and changes things only after the user has approved a plan. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 

@@ -1,5 +1,5 @@
 /** Skill: adds the instructions of a skill to the conversation. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { errorReason } from "../../base/errors.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { readSkill, type Skill } from "./skills.ts"

@@ -2,7 +2,7 @@
  * Snip: the agent proposes to remove a range of messages from its view. The user sees the range and decides, in every permission mode. If
  * nobody can be asked, nothing is removed.
  */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { errorReason } from "../../base/errors.ts"
 import { formatNumber } from "../../base/text.ts"
 import { unlessInterrupted } from "../../base/work.ts"

@@ -1,5 +1,5 @@
 /** TodoWrite: replaces the conversation's todo list. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Tool } from "../tool.ts"
 

@@ -1,5 +1,5 @@
 /** BashOutput and KillShell: read the output of background commands and end them. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import type { Tool, ToolOutput } from "../../../tools/tool.ts"
 import { headingOf } from "./bash.ts"
 import { type RunningShell, SHORT_OUTPUT_CHARACTERS, type ShellSession } from "./shell-session.ts"

@@ -1,5 +1,5 @@
 /** Bash: runs a command line. At its timeout, a command is ended with all processes it started. */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { type Clock, callAfter } from "../../../base/clock.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../../../tools/tool.ts"
 import { compareTrees, scanTree } from "./changed-files.ts"

@@ -1,6 +1,6 @@
 /** WebFetch: fetches a web page as text, within limits on size and time. */
 
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { errorReason } from "../../../base/errors.ts"
 import { formatNumber } from "../../../base/text.ts"
 import { MAX_RESULT_CHARACTERS } from "../../../tools/result-size.ts"

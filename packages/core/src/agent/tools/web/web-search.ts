@@ -1,7 +1,7 @@
 /**
  * WebSearch: a search that the API runs for the model in a separate request, so that its result is an ordinary result that can be cleared.
  */
-import { z } from "zod/v4"
+import * as z from "zod/v4"
 import { type Block, isText } from "../../../messages/blocks.ts"
 import type { SampleModel, Tool, ToolOutput } from "../../../tools/tool.ts"
 
