@@ -1,6 +1,6 @@
 /**
  * Measures what `withStrata` adds to the requests of a program that resends its list: the first request of a new process, and the later
- * ones. The same program with the bare SDK runs beside it. The packages are bundled as they are published.
+ * ones. The same program runs with the bare SDK too. The packages are bundled as they are published.
  *
  *     npm run bench -- with
  */

@@ -1,6 +1,6 @@
 /**
  * Measures opening a long journal and preparing the next request, in a new process: after a clean end, after its writer was killed at a
- * random moment (20 times), and without any checkpoint, as after an import. A bare loop that parses every line is measured beside it.
+ * random moment (20 times), and without any checkpoint, as after an import. A bare loop that parses every line is measured in the same run.
  *
  *     npm run bench -- open
  */

@@ -8,7 +8,7 @@ import { conversations, decidedConversations, newPlayer, play, type Step } from 
 import { engineOf } from "../conversation/conversation.ts"
 import type { Journal } from "../journal/store.ts"
 import { loadViews } from "./load.ts"
-import { boundaryOf, hasSlowStates, type Views } from "./views.ts"
+import { boundaryOf, hasSlowStates, toJson, type Views } from "./views.ts"
 
 const OPTIONS = { family: "claude-4", models: EDITS_CACHES.models } as const
 /** The layer decides once before each request, and may have decisions to make from earlier steps. */
@@ -107,6 +107,6 @@ test("JRN-4 an interrupted reading of the past begins again, and what came meanw
   const [newest] = await journal.findMany([views.context.newest!.uuid])
   views.apply({ ...newest!, uuid: "later", parentUuid: newest!.uuid } as typeof newest & { uuid: "later" })
   await views.catchUp()
-  expect(views.names.said.has("4007")).toBe(true)
+  expect(JSON.stringify(toJson(views.names))).toContain("4007")
   expect(views.hasBacklog).toBe(false)
 })
