@@ -9,7 +9,7 @@ import type { TokenCounts, Usage } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import type { ModelFacts } from "@strata/core/tokens"
 import { costOf, tokenCounts } from "@strata/core/tokens"
-import { sentAs, summarizeBreakpoints } from "./body.ts"
+import { oncePerPrompt, sentAs, summarizeBreakpoints } from "./body.ts"
 import { type MeasuredMessage, measureMessage, withoutBreakpoints } from "./measured-message.ts"
 import type { ApiBody } from "./plan.ts"
 
@@ -158,8 +158,9 @@ function listOf(body: ApiBody): List {
   return { prompt: promptOf(body), messages, bytes: sizeOf(body) }
 }
 
-const promptOf = ({ system, tools }: ApiBody): string =>
-  JSON.stringify([withoutBreakpoints(system), withoutBreakpoints(tools)])
+const promptOf = oncePerPrompt(({ system, tools }) =>
+  JSON.stringify([withoutBreakpoints(system), withoutBreakpoints(tools)]),
+)
 
 /** Length of the common beginning, in bytes. */
 function commonBytes(last: ClientList, now: List): number {

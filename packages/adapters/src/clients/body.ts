@@ -147,13 +147,16 @@ export function asBytes(body: ApiBody): Buffer<ArrayBuffer> {
   const list = messages as Messages
   const parts = list.flatMap((message, at) => {
     const inBlocks = isMarked && message.role === "user"
-    return [Buffer.from(gapBefore(at, own)), bytesOf(message, { own: own[at], inBlocks })]
+    const gap = gapBefore(at, own)
+    return [gap === "," ? COMMA : Buffer.from(gap), bytesOf(message, { own: own[at], inBlocks })]
   })
   const isEnd = own.length > 0 && own.at(-1) !== undefined
   const front = around?.front ?? serialiseRequest({ ...rest, messages: [] } as unknown as ModelRequest).slice(0, -2)
   const end = around ? (isEnd ? around.after : "") + around.end : "]}"
   return Buffer.concat([Buffer.from(front), ...parts, Buffer.from(end)])
 }
+
+const COMMA = Buffer.from(",")
 
 /** The text before a message: the client's own, if it is between the same messages there. */
 function gapBefore(at: number, own: OwnMessages): string {
@@ -179,8 +182,21 @@ function bytesOf(message: Messages[number], { own, inBlocks }: MessageOrigin): B
   return bytes
 }
 
+/** Computes a value of the system prompt and the tools once, as long as the bodies of a client share these objects. */
+export function oncePerPrompt<T>(compute: (prompt: Pick<ApiBody, "system" | "tools">) => T): (body: ApiBody) => T {
+  const known = new WeakMap<object, { readonly system: unknown; readonly tools: unknown; readonly value: T }>()
+  return ({ system, tools }) => {
+    const key = [tools, system].find((part) => typeof part === "object" && part !== null)
+    const before = key && known.get(key)
+    if (before && before.system === system && before.tools === tools) return before.value
+    const value = compute({ system, tools })
+    if (key) known.set(key, { system, tools, value })
+    return value
+  }
+}
+
 /** The prompt of a body, without the first block of some versions, which changes with every request and is not part of the conversation. */
-export function promptIn({ system, tools }: ApiBody) {
+export const promptIn = oncePerPrompt(({ system, tools }) => {
   const blocks = Array.isArray(system)
     ? system.filter((block: { text?: unknown }) => !/^x-anthropic-billing-header:/.test(String(block?.text ?? "")))
     : system
@@ -188,7 +204,7 @@ export function promptIn({ system, tools }: ApiBody) {
     ...(blocks === undefined ? {} : { system: bare(blocks) as never }),
     ...(Array.isArray(tools) ? { tools: bare(tools) as never } : {}),
   }
-}
+})
 
 /** Without breakpoints, which move, and without fields of the framework, which are in the client's own prompt. */
 function bare(items: unknown): unknown {

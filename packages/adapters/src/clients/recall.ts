@@ -28,7 +28,16 @@ export function withRecall(body: ApiBody): ApiBody {
   if (!Array.isArray(tools) || tools.length === 0) return body
   return tools.some((tool: { name?: unknown } | null) => tool?.name === RECALL_TOOL)
     ? body
-    : withSourceOf(body, { ...body, tools: [DEFINITION, ...tools] })
+    : withSourceOf(body, { ...body, tools: toolsWithRecall(tools) })
+}
+
+/** The same list for the same tools, so that what is computed from it need not be computed again. */
+const extended = new WeakMap<readonly unknown[], readonly unknown[]>()
+
+function toolsWithRecall(tools: readonly unknown[]): readonly unknown[] {
+  const list = extended.get(tools) ?? [DEFINITION, ...tools]
+  extended.set(tools, list)
+  return list
 }
 
 export const hasRecall = ({ tools }: ApiBody): boolean => Array.isArray(tools) && tools[0] === DEFINITION

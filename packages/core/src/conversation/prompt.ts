@@ -172,8 +172,8 @@ export class PromptRenderer {
   #isSettled = false
   #afterBoundary = false
   #isGapAnswered = false
-  /** The client's last prompt, serialized. */
-  readonly #followed = new Map<"system" | "tools", string>()
+  /** The client's last prompt, and as JSON. */
+  readonly #followed = new Map<"system" | "tools", { readonly part: unknown; readonly json: string }>()
   /** Revision of the tools at the last rendering. */
   #revision = 0
 
@@ -214,14 +214,19 @@ export class PromptRenderer {
 
   /** Applies the prompt that a client sends with its messages. It takes precedence. */
   async follow(prompt: Prompt): Promise<void> {
-    const isSame = (["system", "tools"] as const).every(
-      (part) => prompt[part] === undefined || JSON.stringify(prompt[part]) === this.#followed.get(part),
-    )
-    if (isSame && this.#isSettled) return
-    for (const part of ["system", "tools"] as const)
-      if (prompt[part] !== undefined) this.#followed.set(part, JSON.stringify(prompt[part]))
+    const changed = (["system", "tools"] as const).filter((name) => this.#differs(name, prompt[name]))
+    if (changed.length === 0 && this.#isSettled) return
     this.#prompt = { ...this.#prompt, ...prompt }
     await this.#render(this.#parts.record.views.context.prompt ? "changed" : "start")
+  }
+
+  /** Whether a part of the client's prompt differs from the last one, which it replaces. Clients often send the same objects again. */
+  #differs(name: "system" | "tools", part: unknown): boolean {
+    const last = this.#followed.get(name)
+    if (part === undefined || part === last?.part) return false
+    const json = JSON.stringify(part)
+    this.#followed.set(name, { part, json })
+    return json !== last?.json
   }
 
   async settle(): Promise<void> {

@@ -84,6 +84,20 @@ describe("BEY-11: bodies that grow", () => {
     expect(parse(`y${PADDING}`, "two", "new")[1]).toBe(other[1])
   })
 
+  test("keep the rest of the body as the same objects while its text stays the same", () => {
+    const bodies = new ParsedBodies(10_000_000)
+    const parse = (contents: readonly string[], tool = "read", stream = true) => {
+      const messages = [PADDING, ...contents].map((content) => ({ role: "user", content }))
+      const text = JSON.stringify({ tools: [{ name: tool }], messages, metadata: { user: "one" }, stream })
+      return bodies.parse(Buffer.from(text)) as { tools: object[]; metadata: object; stream: boolean }
+    }
+    const first = parse([])
+    const second = parse(["two"])
+    expect([second.tools === first.tools, second.metadata === first.metadata]).toEqual([true, true])
+    expect(parse(["two", "three"], "read", false)).toMatchObject({ tools: [{ name: "read" }], stream: false })
+    expect(parse(["two", "three"], "write").tools).toEqual([{ name: "write" }])
+  })
+
   test.each(["[1,2]", '["a","ab"]', "[[1]]"])("a list of %s is parsed as a whole", (list) => {
     const bodies = new ParsedBodies(10_000_000)
     const text = (more: string) => `{"padding":"${PADDING}","messages":${list.slice(0, -1)}${more}]}`

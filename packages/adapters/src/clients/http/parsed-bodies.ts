@@ -29,6 +29,9 @@ interface ParsedBody {
   readonly list: Range
   readonly places: readonly Range[]
   readonly messages: readonly unknown[]
+  /** The body with an empty list of messages. Bodies with the same text share it. */
+  readonly rest: JsonObject
+  readonly restText: string
 }
 
 /** The earlier body with the longest common beginning, and the number of common messages. */
@@ -53,14 +56,23 @@ export class ParsedBodies {
     const isLarge = raw.length >= MIN_BYTES
     const { known, count } = isLarge ? this.#longest(raw) : NONE
     const extended = known && extend(raw, known, count)
-    const longer = known && extended && locateMessages(raw, extended, { known, count })
-    const value = longer ? extended : (JSON.parse(raw.toString("utf8")) as JsonObject | null)
-    const parsed = longer ?? (value && locateMessages(raw, value))
-    if (!parsed) return value
-    const messages = exactMessages(parsed, longer ? count : 0)
-    if (isLarge) this.#keep({ ...parsed, messages }, longer && isMostOf(count, known) ? known : undefined)
-    const body = { ...value, messages }
-    keepBodyText(body, bodyText(parsed))
+    if (extended) return this.#bodyOf(extended, { count, earlier: isMostOf(count, known) ? known : undefined })
+    const value = JSON.parse(raw.toString("utf8")) as JsonObject | null
+    const parsed = value && locateMessages(raw, value)
+    return parsed ? this.#bodyOf(parsed) : value
+  }
+
+  /** The body with its texts. `earlier`: the body that it replaces among the known ones; its first `count` messages are exact. */
+  #bodyOf(
+    parsed: ParsedBody,
+    { count, earlier }: { readonly count: number; readonly earlier?: ParsedBody | undefined } = { count: 0 },
+  ): JsonObject {
+    const { raw, rest, restText, list, places } = parsed
+    const messages = exactMessages(parsed, count)
+    if (raw.length >= MIN_BYTES) this.#keep({ ...parsed, messages }, earlier)
+    const body = { ...rest, messages }
+    const after = raw.toString("utf8", places.at(-1)?.end ?? list.start, list.end)
+    keepBodyText(body, { text: restText, after })
     return body
   }
 
@@ -100,30 +112,35 @@ function commonLength(a: Buffer, b: Buffer): number {
   return at
 }
 
-/** Parses only the new messages. `undefined` if the bytes are not clearly a longer list of messages; they are then parsed completely. */
-function extend(raw: Buffer, { list, places, messages }: ParsedBody, count: number): JsonObject | undefined {
-  const next = skipSpace(raw, places[count - 1]!.end)
-  if (raw[next] !== COMMA && raw[next] !== CLOSE_LIST) return undefined
-  const from = raw[next] === COMMA ? skipSpace(raw, next + 1) : next
-  if (raw[next] === COMMA && raw[from] === CLOSE_LIST) return undefined // invalid JSON, on which the parser has to throw
-  const value = JSON.parse(
-    Buffer.concat([raw.subarray(0, list.start), raw.subarray(from)]).toString("utf8"),
-  ) as JsonObject
-  if (!Array.isArray(value.messages)) return undefined
-  return { ...value, messages: [...messages.slice(0, count), ...value.messages] }
+/** Parses only the new messages, and the rest if it changed. `undefined` if the bytes are not clearly a longer list of messages. */
+function extend(raw: Buffer, known: ParsedBody, count: number): ParsedBody | undefined {
+  const places = known.places.slice(0, count)
+  const end = listEnd(raw, known.list.start, places)
+  if (end === undefined) return undefined
+  const list = { start: known.list.start, end: end - 1 }
+  const from = skipSpace(raw, known.places[count - 1]!.end)
+  if (places.length > count && raw[from] !== COMMA) return undefined
+  const added = places.length > count ? (JSON.parse(`[${raw.toString("utf8", from + 1, list.end)}]`) as unknown[]) : []
+  const rest = raw.subarray(list.end).equals(known.raw.subarray(known.list.end)) ? known : restOf(raw, list)
+  return rest && { ...rest, raw, list, places, messages: [...known.messages.slice(0, count), ...added] }
+}
+
+/** Parses a body without its messages. `undefined` unless there is exactly one list of messages. */
+function restOf(raw: Buffer, { start, end }: Range): Pick<ParsedBody, "rest" | "restText"> | undefined {
+  const bytes = Buffer.concat([raw.subarray(0, start), raw.subarray(end)])
+  const text = bytes.toString("utf8")
+  const rest = JSON.parse(text) as JsonObject
+  return locateMessages(bytes, rest) && { rest, restText: text }
 }
 
 /**
  * Locates the messages in the bytes, which are valid JSON. `undefined` unless there is exactly one list of messages that contains only
  * objects.
  */
-function locateMessages(
-  raw: Buffer,
-  { messages }: JsonObject,
-  extended?: { readonly known: ParsedBody; readonly count: number },
-): ParsedBody | undefined {
+function locateMessages(raw: Buffer, value: JsonObject): ParsedBody | undefined {
+  const { messages } = value
   if (!Array.isArray(messages)) return undefined
-  const places = extended ? extended.known.places.slice(0, extended.count) : []
+  const places: Range[] = []
   let list: Range | undefined
   let at = skipSpace(raw, skipSpace(raw, 0) + 1)
   while (raw[at] === QUOTE) {
@@ -137,7 +154,9 @@ function locateMessages(
     at = skipSpace(raw, end)
     if (raw[at] === COMMA) at = skipSpace(raw, at + 1)
   }
-  return list && places.length === messages.length ? { raw, list, places, messages } : undefined
+  if (!list || places.length !== messages.length) return undefined
+  const restText = raw.toString("utf8", 0, list.start) + raw.toString("utf8", list.end)
+  return { raw, list, places, messages, rest: { ...value, messages: [] }, restText }
 }
 
 /** Returns the position after the closing bracket and records the range of each message, starting after those that are known. */
@@ -167,12 +186,6 @@ function exactMessages({ raw, list, places, messages }: ParsedBody, count: numbe
     return exact
   })
 }
-
-/** The text of the body with an empty list of messages, and the text between the last message and the end of the list. */
-const bodyText = ({ raw, list, places }: ParsedBody) => ({
-  text: raw.toString("utf8", 0, list.start) + raw.toString("utf8", list.end),
-  after: raw.toString("utf8", places.at(-1)?.end ?? list.start, list.end),
-})
 
 function skipSpace(raw: Buffer, from: number): number {
   let at = from
