@@ -82,6 +82,18 @@ describe("strata demo", () => {
     },
   )
 
+  it("compacts at least twice within 150 turns in a window of 200,000 tokens", async () => {
+    const { code, stdout, stderr } = await runDemo(["--window", "200000", "--turns", "150", "--fast"])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    const [first, second] = stdout.split(/^A second conversation, the next day$/m) as [string, string]
+    expect(first).toMatch(/^turn 1: .* of 200K tokens/m)
+    const compactions = first.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm) ?? []
+    expect(compactions.length).toBeGreaterThanOrEqual(2)
+    expect(second).toContain(`compacted  ${compactions.length} times`)
+    expect(Number(/^ +turns +(\d+) in /m.exec(second)![1])).toBeLessThanOrEqual(150)
+    expect(second).toMatch(/Without Strata the window of 200K is full at turn \d+\./)
+  })
+
   it("BEY-12 runs on the store that STRATA_STORE names: in memory, no journal, notes or memory is written to disk", async () => {
     const { code, stdout, stderr } = await runDemo(["--turns", "3", "--keep"], { STRATA_STORE: "memory:" })
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" })

@@ -17,9 +17,12 @@ import { createClock, type Scratch, startSimulator, workerResponder } from "@str
 
 export const MODEL = "claude-opus-5-5"
 const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
-const RESULT_CHARACTERS = 24_000 // a small window gets shorter ones, so that several fit
+const SMALL_WINDOW = 60_000 // tokens; in a larger window the model thinks results through
+const MAX_RESULT_CHARACTERS = 45_000 // longer results would be offloaded in every window
 const RESULT_SHARE = 0.4 // characters per token of the window
-const CALLS_AT_ONCE = 4
+const CALLS_AT_ONCE = { min: 4, max: 20, tokensPerCall: 25_000 }
+const THOUGHT_SHARE = 0.2 // characters per token beyond the small window; unlike results, thinking cannot be cleared
+const MAX_THOUGHT_CHARACTERS = 40_000
 /** Limits per minute. With the default limits, a fast run would exhaust its quota, and the last memories would wait for the next minute. */
 const UNLIMITED_RATES = { requests: 1_000_000, inputTokens: 1_000_000_000, outputTokens: 1_000_000_000 }
 const FAILURE_SHARE = 0.12
@@ -66,12 +69,7 @@ export async function openDemoEnvironment({
   env,
 }: DemoEnvironmentOptions): Promise<DemoEnvironment> {
   const models: Settings["models"] = { [MODEL]: { window } }
-  const settings = {
-    seed,
-    pace: CALLS_AT_ONCE,
-    resultSize: Math.min(RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
-    trouble: FAILURE_SHARE,
-  }
+  const settings = { ...workFor(window), seed, trouble: FAILURE_SHARE }
   let worker = workerResponder({ ...settings, turns })
   const clock = createClock()
   const now = () => new Date(clock.now())
@@ -116,6 +114,16 @@ export async function openDemoEnvironment({
         await simulator.close()
       }
     },
+  }
+}
+
+/** The work of one request grows with the window. Otherwise, clearing alone would keep a large window from filling up. */
+function workFor(window: number) {
+  const { min, max, tokensPerCall } = CALLS_AT_ONCE
+  return {
+    pace: Math.min(max, Math.max(min, Math.round(window / tokensPerCall))),
+    resultSize: Math.min(MAX_RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
+    thoughtSize: Math.min(MAX_THOUGHT_CHARACTERS, Math.floor(Math.max(0, window - SMALL_WINDOW) * THOUGHT_SHARE)),
   }
 }
 

@@ -8,8 +8,11 @@ const TASKS = [
   "Search for what is left to do, and do the smallest of it.",
 ] as const
 
+const MAX_TURNS_PER_TASK = 20 // a longer demo has more tasks, not longer ones
+
 /** The turns that the simulated model plans for one of several tasks. */
-export const turnsPerTask = (turns: number): number => Math.max(2, Math.ceil(turns / (TASKS.length - 1)))
+export const turnsPerTask = (turns: number): number =>
+  Math.min(MAX_TURNS_PER_TASK, Math.max(2, Math.ceil(turns / (TASKS.length - 1))))
 
 /** Yields the tasks endlessly. */
 export function* tasksInTurn(): Generator<string> {

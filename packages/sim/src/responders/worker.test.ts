@@ -128,6 +128,20 @@ describe("BEY-8 the worker's choices", () => {
     expect(large.length).toBeGreaterThan(small.length * 1.5)
   })
 
+  test("BEY-8 the worker's thinking repeats as much of the last results as it is asked to", async () => {
+    using project = makeProject()
+    const responder = workerResponder({ seed: 5, turns: 12, thoughtSize: 300 })
+    const conversation = converse({ responder, root: project.root })
+    await conversation.say(TASKS[0]!)
+    const seen = conversation.answers
+      .flatMap(({ content }) => content)
+      .flatMap((block) => (block.type === "thinking" ? block.thinking.split("What I have just seen:\n").slice(1) : []))
+    expect(Math.max(...seen.map((text) => text.length))).toBeGreaterThan(250)
+    expect(Math.max(...seen.map((text) => text.length))).toBeLessThanOrEqual(300)
+    const results = JSON.stringify(conversation.messages.filter(({ role }) => role === "user"))
+    for (const text of seen) expect(results).toContain(JSON.stringify(text.split("\n")[0]).slice(1, -1))
+  })
+
   test("BEY-8 without tools the worker answers, with unknown ones it tries them", async () => {
     const nothing = makeTurn(requestOf([{ role: "user", content: [{ type: "text", text: "Do it." }] }]))
     expect((await workerResponder().answer(nothing)).content).toEqual([

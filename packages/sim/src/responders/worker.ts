@@ -98,13 +98,21 @@ function speak(given: { step: WorkerStep; context: StepContext; turn: ResponderT
   const content: AnswerBlock[] = []
   const talks = random.chance(SHARE_OF_WORDS) || state.lastCalls.some((call) => call.result?.failed)
   const thinks = random.chance(SHARE_OF_THOUGHTS)
-  if (thinks && step.thought !== "") content.push({ type: "thinking", thinking: step.thought })
+  const thinking = thinks ? [step.thought, repeatResults(context)].filter(Boolean).join("\n") : ""
+  if (thinking !== "") content.push({ type: "thinking", thinking })
   if (state.correction !== undefined) content.push({ type: "text", text: acknowledge(context) })
   else if ((talks || step.isAnnounced) && step.words !== "") content.push({ type: "text", text: step.words })
   for (const { name, input } of [...(todos?.calls ?? []), ...step.calls]) {
     content.push({ type: "tool_use", id: turn.nextToolUseId(), name, input })
   }
   return { content }
+}
+
+/** Repeats the beginning of the last results, as a model does that thinks them through. */
+function repeatResults({ state, settings }: StepContext): string {
+  const results = state.lastCalls.map(({ result }) => result?.text ?? "").join("\n")
+  const part = results.slice(0, settings.thoughtSize).trim().toWellFormed()
+  return part === "" ? "" : `What I have just seen:\n${part}`
 }
 
 function acknowledge({ state }: StepContext): string {

@@ -11,13 +11,18 @@ export interface WorkerSettings {
   readonly pace: number
   /** Rough size of a result in characters. Reads, searches and commands ask for this much. */
   readonly resultSize: number
+  /** Maximum number of characters of the last results that its thinking repeats. */
+  readonly thoughtSize: number
   /** Answers per task, plus or minus a third. The last one is the final answer. */
   readonly turns: number
   /** The share of steps that fail. */
   readonly trouble: number
 }
 
-export const DEFAULT_SETTINGS: WorkerSettings = { seed: 1, pace: 3, resultSize: 6000, turns: 20, trouble: 0.1 }
+export const DEFAULT_SETTINGS: WorkerSettings = {
+  ...{ seed: 1, pace: 3, resultSize: 6000, turns: 20, trouble: 0.1 },
+  thoughtSize: 0,
+}
 
 export interface WorkerStep {
   /** Empty if the step has no thinking. */
