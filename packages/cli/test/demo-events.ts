@@ -123,8 +123,8 @@ export const ENDING = (columns: number): readonly string[] =>
         written: ["docs/FINDINGS.md"],
         spent: undefined,
       },
-      strata: "npm run strata --",
-      reader: { hasKey: false, hasTranscripts: false },
+      strata: "npx --no-install strata",
+      hasKey: false,
     },
     { style, columns },
   ).flatMap((line) => line.split("\n"))

@@ -70,7 +70,7 @@ describe("strata demo", () => {
         expect(stdout.replace(/\s+/g, " ")).toMatch(
           /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
         )
-        expect(stdout.split("What to try next")[1]!.match(/^ {2}strata /gm)).toHaveLength(1)
+        expect(stdout.split("What to try next")[1]!.match(/^ {2}strata (?:usage|chat|demo) /gm)).toHaveLength(3)
         expectNextDay(stdout)
         expect(leftovers()).toEqual([])
         for (const layer of LAYERS)
@@ -103,6 +103,26 @@ describe("strata demo", () => {
     const written = leftovers().flatMap((name) => readdirSync(join(place.cwd, name), { recursive: true }).map(String))
     expect(written).toContainEqual(expect.stringContaining("module-1.ts"))
     expect(written.filter((path) => /\.jsonl|MEMORY\.md|session-memory/.test(path))).toEqual([])
+  })
+
+  it("suggests commands that work in a checkout, after npm start", async () => {
+    const at = {
+      cwd: join(import.meta.dirname, "..", "..", ".."),
+      env: { ...place.env, npm_config_update_notifier: "false" },
+    }
+    const demo = await runProcess(["npm", "start", "--", "--fast", "--turns", "20", "--keep"], at)
+    expect(demo.code).toBe(0)
+    const commands = demo.stdout.split("What to try next\n")[1]!.match(/^ {2}\S.*?(?= {2,}|$)/gm)!
+    expect(commands.map((line) => /^ {2}npx --no-install strata (\w+)/.exec(line)?.[1])).toEqual([
+      ...["inspect", "usage", "chat", "demo"],
+    ])
+    const more: Partial<Record<string, string>> = { chat: "--help", demo: "--turns 3" } // needs a key; takes long
+    for (const line of commands) {
+      const name = / strata (\w+)/.exec(line)![1]!
+      const { code, stdout, stderr } = await runProcess(["sh", "-c", `${line} ${more[name] ?? ""}`], at)
+      expect({ line, code, stderr }).toMatchObject({ code: 0 })
+      expect(stdout).not.toBe("")
+    }
   })
 
   it("draws over itself in a terminal, and gives the cursor back", needs("script"), async () => {

@@ -50,7 +50,7 @@ describe("BEY-15 strata usage", () => {
     const lines = stdout.split("\n")
     expect(lines[0]).toMatch(/^You spent \$/)
     expect(lines.length).toBeLessThanOrEqual(65) // three of them report deleted sessions
-    const commands = lines.filter((line) => line.startsWith("  strata inspect ")) // not wrapped, to be copied
+    const commands = lines.filter((line) => /^ {2}\S.* strata inspect /.test(line)) // not wrapped, to be copied
     expect(commands.length).toBe(1)
     expect(
       Math.max(...lines.filter((line) => !commands.includes(line)).map((line) => line.length)),

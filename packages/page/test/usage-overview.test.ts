@@ -24,8 +24,9 @@ async function look(): Promise<Usage> {
   return found
 }
 
-const overviewOf = (opened: Usage, changes: Partial<UsageReport> = {}) =>
+const overviewOf = (opened: Usage, changes: Partial<UsageReport> = {}, strata?: string) =>
   createOverview({
+    strata,
     report: { ...opened.report(), ...changes },
     mostExpensive: opened.list({ sort: "cost", limit: 1 }).rows[0],
     mostLost: opened.list({ sort: "lost", limit: 1 }).rows[0],
@@ -67,6 +68,8 @@ test("BEY-15 the next step is a command if Strata would save a part, else the co
   const figure = { kind: "exact", share: 0.2, recorded: 10, strata: 8 } as const
   const { next, numbers } = overviewOf(opened, { saved: { ...opened.savings(), figure } })
   expect(next).toMatchObject({ command: "strata wrap claude" })
+  const inCheckout = overviewOf(opened, { saved: { ...opened.savings(), figure } }, "npx --no-install strata")
+  expect(inCheckout.next).toMatchObject({ command: "npx --no-install strata wrap claude" })
   expect(numbers[3]).toMatchObject({
     value: "20% less",
     footnote: { text: expect.stringContaining("$8.00 instead of $10.00") },

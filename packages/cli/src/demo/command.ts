@@ -3,8 +3,7 @@
  * uses the memories of the first.
  */
 
-import { existsSync, readdirSync } from "node:fs"
-import { join, relative } from "node:path"
+import { relative } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Agent, QueryEnd, QueryEvent } from "@strata/core"
 import { hasCredentials } from "@strata/core"
@@ -14,17 +13,17 @@ import { readArguments } from "../arguments.ts"
 import type { CommandCall, Run, Values } from "../command.ts"
 import { DEMO } from "../descriptions.ts"
 import { summarise } from "../display/ledger.ts"
-import type { Terminal } from "../display/terminal.ts"
 import { describeEnd, EXIT, exitCodeFor } from "../exit-codes.ts"
+import { programCall } from "../program-call.ts"
 import { interruptible } from "../run/interruption.ts"
 import { endsWithProcess } from "../stored-conversation.ts"
 import type { DemoEnvironment } from "./environment.ts"
 import { type NextDay, openNextDay, watchMemories } from "./next-day.ts"
-import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
+import { repositoryToShow } from "./repository.ts"
 import { checkRetention } from "./retention-check.ts"
 import { type DemoScreen, introduction, openScreen } from "./screen.ts"
 import { after, type ConversationMetrics, type DemoState, initialState, stateAtRest } from "./state.ts"
-import { type NextStepFacts, summary } from "./summary.ts"
+import { summary } from "./summary.ts"
 import { CORRECTION, NEXT_DAY_TASK, tasksInTurn, turnsBeforeCorrection, turnsPerTask } from "./tasks.ts"
 
 const DEFAULTS = {
@@ -51,22 +50,20 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const interruption = interruptible()
   const scratch = makeScratch(repositoryToShow(cwd), { keep: values.keep })
   try {
-    return await runDemo({ ...values, scratch, env, terminal, signal: interruption.signal })
+    return await runDemo({ ...values, scratch, cwd, env, terminal, signal: interruption.signal })
   } finally {
     scratch.remove()
     interruption.stop()
   }
 }
 
-interface DemoRun extends Values<typeof DEMO.options> {
+interface DemoRun extends Values<typeof DEMO.options>, Pick<CommandCall, "cwd" | "env" | "terminal"> {
   readonly scratch: Scratch
-  readonly env: CommandCall["env"]
-  readonly terminal: Terminal
   readonly signal: AbortSignal
 }
 
 /** Runs the demo from opening its environment to the summary. Closes everything in any case. */
-async function runDemo({ scratch, env, terminal, signal, ...options }: DemoRun): Promise<number> {
+async function runDemo({ scratch, cwd, env, terminal, signal, ...options }: DemoRun): Promise<number> {
   const { turns = DEFAULTS.turns, seed = DEFAULTS.seed, window = DEFAULTS.window, task } = options
   const started = performance.now()
   const elapsedMs = () => performance.now() - started
@@ -94,7 +91,7 @@ async function runDemo({ scratch, env, terminal, signal, ...options }: DemoRun):
     const kept = options.keep && !isInMemory ? { journal: location } : {}
     const outcome = {
       ...{ state, elapsedMs: elapsedMs(), artifacts: views.artifacts, facts, isInMemory, ...kept },
-      ...{ strata: programCall(env), reader: nextStepFacts(env) },
+      ...{ strata: programCall({ cwd, env }), hasKey: hasCredentials(env) },
       ...(later ? { nextDay: later } : {}),
     }
     screen.end()
@@ -137,21 +134,6 @@ async function nextDay({
     ...{ kept, used: memories.used, end, spent: summarise(views.ledger) },
     written: written.map(([path]) => relative(workshop.project, path)),
   }
-}
-
-/** The command line of this program, which is an npm script in a checkout. */
-const programCall = (env: CommandCall["env"]) =>
-  env.npm_package_name === CHECKOUT_NAME ? "npm run strata --" : "strata"
-
-const nextStepFacts = (env: CommandCall["env"]): NextStepFacts => ({
-  hasKey: hasCredentials(env),
-  hasTranscripts: hasTranscripts(join(env.HOME ?? "", ".claude", "projects")),
-})
-
-function hasTranscripts(directory: string): boolean {
-  if (!existsSync(directory)) return false
-  const projects = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  return projects.some(({ name }) => readdirSync(join(directory, name)).some((file) => file.endsWith(".jsonl")))
 }
 
 interface WatchedAgent {

@@ -200,7 +200,7 @@ it("ends with a table, what to try next, and the comparison", () => {
   const lines = summary(
     {
       ...{ state: stateAfter([...atWork, ...compaction]), elapsedMs: 20_000, artifacts, nextDay, strata: "strata" },
-      ...{ facts: [], reader: { hasKey: false, hasTranscripts: false } },
+      ...{ facts: [], hasKey: false },
     },
     { style, columns: 80 },
   )
@@ -246,8 +246,9 @@ it("ends with a table, what to try next, and the comparison", () => {
       With: the ledger of the first conversation. Recall finds what is out of view.
 
     What to try next
-      strata demo --window 200000 --turns 400 --fast
-          a window of the usual size; needs no key
+      strata usage                 what your own agents cost
+      strata chat                  with a real model; needs a key
+      strata demo --window 200000  the same in a larger window
     "
   `)
 })

@@ -5,5 +5,5 @@ import { repositoryToShow } from "./repository.ts"
 
 it("shows the checkout strata runs from, else the current directory", () => {
   expect(repositoryToShow(tmpdir())).toBe(join(import.meta.dirname, "..", "..", "..", ".."))
-  expect(repositoryToShow(tmpdir(), join(tmpdir(), "node_modules", "strata", "src", "demo"))).toBe(tmpdir())
+  expect(repositoryToShow(tmpdir(), join(tmpdir(), "node_modules", "strata", "src"))).toBe(tmpdir())
 })

@@ -1,4 +1,4 @@
-/** The final output of the demo: a summary, the comparison with and without Strata, and one command to try next. */
+/** The final output of the demo: a summary, the comparison with and without Strata, and commands to try next. */
 
 import type { Artifacts } from "@strata/core/views"
 import { PURPOSE_LABELS, type RequestPurpose as Purpose } from "@strata/core/views"
@@ -17,6 +17,7 @@ import { describeCacheUse } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indent, truncateStart, widthOf, wrapText } from "../display/text.ts"
+import { quotePath } from "../program-call.ts"
 import { describeCompactionSizes, describeRestored, formatWindows } from "./captions.ts"
 import { comparisonLines } from "./comparison.ts"
 import type { NextDay } from "./next-day.ts"
@@ -31,21 +32,14 @@ export interface DemoOutcome {
   readonly artifacts: Pick<Artifacts, "files" | "commands">
   /** Facts that remain accessible in the first conversation. */
   readonly facts: readonly RetainedFacts[]
-  /** Command line of this program. */
+  /** The beginning of a command line of this program. */
   readonly strata: string
-  readonly reader: NextStepFacts
+  /** True if a key for a real model is set. */
+  readonly hasKey: boolean
   /** True if the journal was stored in memory. */
   readonly isInMemory?: boolean
   /** Path of the journal, if it was preserved. */
   readonly journal?: string
-}
-
-/** Facts that determine which command the user can try next. */
-export interface NextStepFacts {
-  /** True if a key for a real model is set. */
-  readonly hasKey: boolean
-  /** True if this machine has Claude Code transcripts. */
-  readonly hasTranscripts: boolean
 }
 
 export function summary(
@@ -56,7 +50,6 @@ export function summary(
   const { spent, size, thresholds, turn, tasks } = state
   const counts = spent?.counts
   const width = Math.min(columns, 100)
-  const [command, about] = nextStep(outcome)
   const files = [...artifacts.files.values()]
   const changed = files.filter(({ changes, created }) => changes > 0 || created).length
   const commands = [...artifacts.commands.values()]
@@ -99,8 +92,7 @@ export function summary(
     ...comparisonLines(state, { style, width, facts: outcome.facts }),
     "",
     style.bold("What to try next"),
-    `  ${style.cyan(command)}`,
-    ...indent(wrapText(about, width - 6), 6),
+    ...nextStepLines(nextSteps(outcome), { style, width }),
   ]
 }
 
@@ -173,15 +165,38 @@ function memoryRows({ kept, used, written }: NextDay, width: number): readonly (
   return all.flatMap((text) => wrappedRows(text, width)).map(([, text = ""], i) => [i === 0 ? "memories" : "", text])
 }
 
-/** One command that works without changes. */
-function nextStep({
+const LARGER_WINDOWS = [200_000, 1_000_000]
+
+type NextStep = readonly [command: string, about: string]
+
+/** Commands that work without changes once the demo has ended. */
+function nextSteps({
   strata,
   journal,
-  reader,
-}: Pick<DemoOutcome, "strata" | "journal" | "reader">): readonly [command: string, about: string] {
-  if (journal) return [`${strata} inspect ${journal}`, "see where the context went, file by file"]
-  if (reader.hasKey) return [`${strata} chat`, "work with a real model in the current directory"]
-  if (reader.hasTranscripts)
-    return [`${strata} inspect ~/.claude/projects/*/*.jsonl`, "see the same figures for your own conversations"]
-  return [`${strata} demo --window 200000 --turns 400 --fast`, "a window of the usual size; needs no key"]
+  hasKey,
+  state: { thresholds },
+}: Pick<DemoOutcome, "strata" | "journal" | "hasKey" | "state">): readonly NextStep[] {
+  const larger = LARGER_WINDOWS.find((window) => window > thresholds.window)
+  return [
+    ...(journal
+      ? [[`${strata} inspect ${quotePath(journal)}`, "see where the context went, file by file"] as const]
+      : []),
+    [`${strata} usage`, "what your own agents cost"],
+    [`${strata} chat`, hasKey ? "work with a real model" : "with a real model; needs a key"],
+    ...(larger ? [[`${strata} demo --window ${larger}`, "the same in a larger window"] as const] : []),
+  ]
+}
+
+/** The commands with their descriptions beside them or, in a narrow window, below. */
+function nextStepLines(
+  steps: readonly NextStep[],
+  { style, width }: { readonly style: Style; readonly width: number },
+): readonly string[] {
+  const column = Math.max(...steps.map(([command]) => widthOf(command)))
+  const isBeside = steps.every(([, about]) => column + widthOf(about) + 4 <= width)
+  return steps.flatMap(([command, about]) =>
+    isBeside
+      ? [`  ${style.cyan(command)}${" ".repeat(column - widthOf(command))}  ${about}`]
+      : [`  ${style.cyan(command)}`, ...indent(wrapText(about, width - 6), 6)],
+  )
 }

@@ -23,7 +23,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
         '"strata inspect" takes files, or directories, or nothing for everything on this machine. --html and --layers need files.',
       )
     const { runUsage } = await import("../usage/command.ts")
-    return runUsage({ env, terminal }, { dirs: directories, json: values.json })
+    return runUsage({ cwd, env, terminal }, { dirs: directories, json: values.json })
   }
   const files = await resolveFiles(operands, { cwd, env })
   const place = values.html === undefined ? undefined : await checkPagePath(values.html, cwd)

@@ -24,6 +24,7 @@ import type { Style, Terminal } from "../display/terminal.ts"
 import { truncate, truncateStart, wrapText } from "../display/text.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { hasBrowser } from "../open-browser.ts"
+import { programCall } from "../program-call.ts"
 import { reportText } from "./report-text.ts"
 import { startWorker } from "./workers.ts"
 
@@ -116,7 +117,7 @@ export const run: Run = async (call) => {
   const dirs = values.dir.map((dir) => resolve(cwd, dir))
   if (isForPages(call, values)) {
     const { showUsagePages } = await import("./pages.ts")
-    return showUsagePages({ env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
+    return showUsagePages({ cwd, env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
   }
   return withUsage({ env, dirs, onlyDirs: false, terminal }, async (look) => {
     if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
@@ -127,7 +128,7 @@ export const run: Run = async (call) => {
     if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
     else if (summary) terminal.print(`${wrapText(report.sentence, width(terminal)).join("\n")}\n`)
     else if (share) terminal.print(`${shareText(report)}\n`)
-    else await showReport(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
+    else await showReport(look, { report, filter, cwd, env, terminal, onlyDirs: false })
     if (picture === undefined || isReady) return 0
     terminal.complain(
       "No picture was made: what Strata would have saved is not known yet. Run the command again with --replay 600.\n",
@@ -147,35 +148,37 @@ function isForPages({ env, terminal }: CommandCall, values: Record<string, unkno
 
 /** Runs the report. `strata inspect` uses it if it gets no file or a directory. */
 export async function runUsage(
-  { env, terminal }: Pick<CommandCall, "env" | "terminal">,
+  { cwd, env, terminal }: Pick<CommandCall, "cwd" | "env" | "terminal">,
   { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
 ): Promise<number> {
   return withUsage({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
     await replayFor(look, { seconds: undefined, filter: {}, terminal })
     const report = look.report()
     if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
-    else await showReport(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
+    else await showReport(look, { report, filter: {}, cwd, env, terminal, onlyDirs: dirs.length > 0 })
     return 0
   })
 }
 
-interface TextReportInput {
+interface TextReportInput extends Pick<CommandCall, "cwd" | "env" | "terminal"> {
   readonly report: UsageReport
   readonly filter: UsageFilter
-  readonly terminal: Terminal
-  readonly home: string | undefined
   readonly onlyDirs: boolean
 }
 
 /** Shows the report as tables in the terminal. */
-async function showReport(look: Usage, { report, filter, terminal, home, onlyDirs }: TextReportInput): Promise<void> {
+async function showReport(
+  look: Usage,
+  { report, filter, cwd, env, terminal, onlyDirs }: TextReportInput,
+): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
   const [mostLost] = look.list({ ...filter, sort: "lost", limit: 1 }).rows
-  const overview = createOverview({ report, mostExpensive: rows[0], mostLost })
+  const strata = programCall({ cwd, env })
+  const overview = createOverview({ report, mostExpensive: rows[0], mostLost, strata })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined
   const { style } = terminal
   terminal.print(
-    `${reportText({ report, overview, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
+    `${reportText({ report, overview, strata, rows, style, width: width(terminal), home: env.HOME, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
   )
 }
 

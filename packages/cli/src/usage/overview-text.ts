@@ -3,13 +3,15 @@ import type { NextStep, UsageOverview } from "@strata/page"
 import type { SectionOptions } from "../display/section.ts"
 import { type Column, table } from "../display/table.ts"
 import { indent, wrapText } from "../display/text.ts"
-import { escapeToLine } from "../display/visible.ts"
+import { quotePath } from "../program-call.ts"
 
 export interface OverviewTextOptions extends SectionOptions {
   readonly overview: UsageOverview
+  /** The beginning of a command line of this program. */
+  readonly strata: string
 }
 
-export function overviewLines({ overview, style, width }: OverviewTextOptions): readonly string[] {
+export function overviewLines({ overview, style, width }: Omit<OverviewTextOptions, "strata">): readonly string[] {
   const { sentence, numbers } = overview
   const columns: readonly Column[] = [{ title: "" }, { title: "" }, { title: "", gives: "end" }]
   const rows = numbers.map(({ title, value, detail, footnote }) => [title, `${value}${footnote?.symbol ?? ""}`, detail])
@@ -20,22 +22,16 @@ export function overviewLines({ overview, style, width }: OverviewTextOptions): 
 }
 
 /** The next step as a command on its own line, so that it can be copied, then the footnotes. */
-export function nextStepLines({ overview, style, width }: OverviewTextOptions): readonly string[] {
+export function nextStepLines({ overview, strata, style, width }: OverviewTextOptions): readonly string[] {
   const { next, numbers } = overview
   const notes = numbers.flatMap(({ footnote }) => (footnote ? [`${footnote.symbol} ${footnote.text}`] : []))
   return [
-    ...(next === undefined ? [] : [`${style.bold("Next")}  ${next.text}`, `  ${style.cyan(commandOf(next))}`]),
+    ...(next === undefined ? [] : [`${style.bold("Next")}  ${next.text}`, `  ${style.cyan(commandOf(next, strata))}`]),
     ...(notes.length === 0
       ? []
       : ["", ...notes.flatMap((note) => indent(wrapText(note, width - 2), 2)).map(style.dim)]),
   ]
 }
 
-const commandOf = (next: NextStep): string =>
-  "command" in next ? next.command : `strata inspect ${quotePath(next.row.file)}`
-
-/** Quotes a path for a shell, if it needs that. Control characters become visible. */
-function quotePath(path: string): string {
-  const text = escapeToLine(path)
-  return /^[\w@%+=:,./~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
-}
+const commandOf = (next: NextStep, strata: string): string =>
+  "command" in next ? next.command : `${strata} inspect ${quotePath(next.row.file)}`

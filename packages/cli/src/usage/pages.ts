@@ -12,10 +12,11 @@ import type { JournalLocation, NamedConversation, PageSource, UsagePages } from 
 import type { CommandCall } from "../command.ts"
 import { projectSource } from "../dashboard/source.ts"
 import { formatNumber, pluralize } from "../display/numbers.ts"
+import { programCall } from "../program-call.ts"
 import { showPages } from "../show-pages.ts"
 import { startWorker } from "./workers.ts"
 
-export interface UsagePagesOptions extends Pick<CommandCall, "env" | "terminal"> {
+export interface UsagePagesOptions extends Pick<CommandCall, "cwd" | "env" | "terminal"> {
   readonly dirs: readonly string[]
   readonly port?: number | undefined
   readonly isQuiet: boolean
@@ -24,12 +25,12 @@ export interface UsagePagesOptions extends Pick<CommandCall, "env" | "terminal">
 const PROGRESS_INTERVAL_MS = 1_000 // between two progress updates
 const UPDATE_INTERVAL_MS = 30_000 // between two scans of the transcript directories
 
-export async function showUsagePages({ env, dirs, terminal, port, isQuiet }: UsagePagesOptions): Promise<number> {
+export async function showUsagePages({ cwd, env, dirs, terminal, port, isQuiet }: UsagePagesOptions): Promise<number> {
   const look = openUsage({ env, dirs, startWorker })
   const work = new BackgroundWork(look)
   const ended = work.run()
   try {
-    return await showPages({ source: sourceOf(look, { work, env }), terminal, env, port, isQuiet })
+    return await showPages({ source: sourceOf(look, { work, cwd, env }), terminal, env, port, isQuiet })
   } finally {
     work.stop()
     await ended
@@ -106,7 +107,7 @@ class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
 
 function sourceOf(
   look: Usage,
-  { work, env }: { readonly work: BackgroundWork; readonly env: CommandCall["env"] },
+  { work, cwd, env }: Pick<CommandCall, "cwd" | "env"> & { readonly work: BackgroundWork },
 ): PageSource {
   const find = async (id: string): Promise<NamedConversation | undefined> => {
     const row = /^\d{1,15}$/.test(id) ? look.row(Number(id)) : undefined
@@ -124,6 +125,7 @@ function sourceOf(
       findDeletedSessions: () => look.findDeletedSessions(),
       progress: work.progress,
       onChange: work.onChange,
+      strata: programCall({ cwd, env }),
     },
   }
 }

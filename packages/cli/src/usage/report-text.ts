@@ -23,6 +23,8 @@ import { nextStepLines, overviewLines } from "./overview-text.ts"
 export interface ReportTextOptions {
   readonly report: UsageReport
   readonly overview: UsageOverview
+  /** The beginning of a command line of this program. */
+  readonly strata: string
   /** The most expensive conversations. */
   readonly rows: readonly UsageRow[]
   readonly style: Style

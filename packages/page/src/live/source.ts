@@ -53,6 +53,8 @@ export interface UsagePages extends Pick<Usage, "report" | "list" | "findDeleted
   /** Sentence about work in progress. */
   progress(): string | undefined
   onChange(listener: () => void): () => void
+  /** The beginning of a command line that the pages suggest. Default: `strata`. */
+  readonly strata?: string
 }
 
 export interface ListedConversation {

@@ -65,7 +65,8 @@ function usagePages({ base, usage, now }: UsageRoutes): readonly UsagePage[] {
     const [mostLost] = list({ sort: "lost", limit: 1 }).rows
     const [deletedSessions, progress] = [await usage.findDeletedSessions(), usage.progress()]
     return usageView({
-      ...{ base, report, rows, now: now(), overview: createOverview({ report, mostExpensive: rows[0], mostLost }) },
+      ...{ base, report, rows, now: now() },
+      overview: createOverview({ report, mostExpensive: rows[0], mostLost, strata: usage.strata }),
       ...(deletedSessions ? { deletedSessions } : {}),
       ...(progress === undefined ? {} : { progress }),
     })

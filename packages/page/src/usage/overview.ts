@@ -39,6 +39,8 @@ export interface OverviewInput {
   /** The most expensive conversation, and the one that lost the most to caches. */
   readonly mostExpensive: UsageRow | undefined
   readonly mostLost: UsageRow | undefined
+  /** The beginning of a command line of Strata in the next step. Default: `strata`. */
+  readonly strata?: string | undefined
 }
 
 export function createOverview(input: OverviewInput): UsageOverview {
@@ -159,13 +161,13 @@ function overviewSentence(
 const WRAPPED: Readonly<Record<string, string>> = { "claude-code": "claude", pi: "pi", opencode: "opencode" }
 const MIN_SAVING = 0.01 // a smaller one is no reason to change anything
 
-function nextStep({ report, mostExpensive, mostLost }: OverviewInput): NextStep | undefined {
+function nextStep({ report, mostExpensive, mostLost, strata = "strata" }: OverviewInput): NextStep | undefined {
   if (report.conversations === 0)
-    return { text: "Name the directory of your transcripts:", command: "strata usage --dir DIRECTORY" }
+    return { text: "Name the directory of your transcripts:", command: `${strata} usage --dir DIRECTORY` }
   const { figure } = report.saved
   const agent = report.byProgram.map(({ name }) => WRAPPED[name]).find((name) => name !== undefined)
   if ((figure.kind === "sampled" || figure.kind === "exact") && figure.share >= MIN_SAVING && agent !== undefined)
-    return { text: "Let Strata observe one session:", command: `strata wrap ${agent}` }
+    return { text: "Let Strata observe one session:", command: `${strata} wrap ${agent}` }
   if (mostLost && mostLost.lost.count > 0)
     return { text: "See what lost the most to caches:", row: mostLost, view: "cache" }
   return mostExpensive && { text: "See what the most expensive one paid for:", row: mostExpensive, view: "money" }
