@@ -132,14 +132,15 @@ it("explains a command", () => {
     A simulated model works on a scratch copy of a repository, through the real
     agent loop, the real tools and the official SDK. You see the window fill up.
     Strata offloads large results, clears old ones, takes notes, and compacts when
-    the window is full.
+    the window is full. In a larger window, the agent does more with each request.
 
     A second conversation follows, a simulated day later. It starts empty, recalls
     what the first one learned, and uses it.
 
-    At the end, one table compares the same work with and without Strata. The demo
-    touches nothing outside the copy and removes it afterwards. It copies this
-    repository when you run it from a checkout, and the current directory otherwise.
+    At the end, one table compares the same work with and without Strata, and a few
+    commands show what to try next. The demo touches nothing outside the copy and
+    removes it afterwards. It copies this repository when you run it from a
+    checkout, and the current directory otherwise.
 
     Usage
       strata demo [options]
@@ -156,7 +157,8 @@ it("explains a command", () => {
 
     Examples
       strata demo                              takes about forty seconds
-      strata demo --window 40000               a smaller window fills more often
+      strata demo --window 200000 --turns 150  a window of the usual size, and more
+                                               work
       strata demo --turns 120 --seed 3 --keep  run longer, and keep the journal for
                                                strata inspect
     "

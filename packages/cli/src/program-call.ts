@@ -18,7 +18,7 @@ export function checkoutRoot(here = import.meta.dirname): string | undefined {
 
 /**
  * The beginning of a command line that works in the user's directory. It follows from where this file is, because environment variables of
- * npm also reach programs that npm did not start. A global installation has no `package.json` beside `node_modules`; a project and the
+ * npm also reach programs that npm did not start. A global installation has no `package.json` next to `node_modules`; a project and the
  * cache of `npx` have one.
  */
 export function programCall({ cwd, env }: Pick<CommandCall, "cwd" | "env">, here = import.meta.dirname): string {

@@ -187,15 +187,15 @@ function nextSteps({
   ]
 }
 
-/** The commands with their descriptions beside them or, in a narrow window, below. */
+/** The commands, each in one line with its description or, in a narrow window, in two. */
 function nextStepLines(
   steps: readonly NextStep[],
   { style, width }: { readonly style: Style; readonly width: number },
 ): readonly string[] {
   const column = Math.max(...steps.map(([command]) => widthOf(command)))
-  const isBeside = steps.every(([, about]) => column + widthOf(about) + 4 <= width)
+  const isOneLine = steps.every(([, about]) => column + widthOf(about) + 4 <= width)
   return steps.flatMap(([command, about]) =>
-    isBeside
+    isOneLine
       ? [`  ${style.cyan(command)}${" ".repeat(column - widthOf(command))}  ${about}`]
       : [`  ${style.cyan(command)}`, ...indent(wrapText(about, width - 6), 6)],
   )
