@@ -58,22 +58,22 @@ describe("BEY-10 the list of conversations", () => {
     expect(ids(await page("/conversations?sort=requests"))[0]).toBe("c119")
     expect(ids(await page("/conversations?sort=tokens&order=ascending"))[1]).toBe("c1")
     for (const order of ["ascending", "descending"]) {
-      const last = await page(`/conversations?sort=cost&order=${order}&page=3`)
+      const last = await page(`/conversations?sort=cost&order=${order}&page=5`)
       expect(ids(last).at(-1)).toBe("c5")
       expect(last).toContain("not read yet")
     }
   })
 
-  it("is searched, filtered by project, and divided into pages of 50", async () => {
+  it("is searched, filtered by project, and divided into pages of 25", async () => {
     const all = await page("/conversations")
-    expect(ids(all)).toHaveLength(50)
-    expect(all).toContain("1 to 50 of 120")
-    expect(ids(await page("/conversations?page=3"))).toHaveLength(20)
+    expect(ids(all)).toHaveLength(25)
+    expect(all).toContain("1 to 25 of 120")
+    expect(ids(await page("/conversations?page=5"))).toHaveLength(20)
     const found = ids(await page("/conversations?q=PARSER+alpha"))
     expect(found).toHaveLength(20)
     expect(ids(await page("/conversations?q=parser&project=~%2Fwork%2Falpha"))).toEqual(found)
     expect(await page("/conversations?q=nowhere")).toContain("No conversation has all of these words.")
-    expect(ids(await page("/conversations?project=elsewhere&sort=nothing"))).toHaveLength(50)
+    expect(ids(await page("/conversations?project=elsewhere&sort=nothing"))).toHaveLength(25)
   })
 })
 

@@ -53,7 +53,7 @@ export interface ListQuery {
   readonly filters: Readonly<Record<string, string>>
 }
 
-export const ROWS_ON_PAGE = 50
+export const ROWS_ON_PAGE = 25 // on a phone a row is a card of 220 pixels
 /** Content of a cell without a value. On a phone it is omitted. */
 const NOTHING = "-"
 const MAX_SEARCH_CHARACTERS = 500
