@@ -1,6 +1,6 @@
-/** Tells a compaction in words: why it happened, what it kept, and what it left out. Pure. */
+/** Tells a compaction in words: why it happened, what it kept, and what it left out, or why it failed. Pure. */
 import { isRequest, type Message } from "@strata/core"
-import { formatNumber, formatPercent, pluralize } from "@strata/core/base"
+import { formatDollars, formatNumber, formatPercent, pluralize } from "@strata/core/base"
 import { contentOf, isToolResult } from "@strata/core/messages"
 import type { DecisionOf } from "@strata/core/store"
 import type { BoundaryNames } from "@strata/transcripts"
@@ -208,3 +208,53 @@ function describeLater(needed: BoundaryNames | undefined): string {
   const lost = describeLostNames(needed)
   return `Still there: ${found}.${lost === "" ? "" : ` Lost: ${lost}.`}`
 }
+
+export interface FailedCompaction {
+  readonly failure: DecisionOf<"compaction-failed">
+  /** Number of failures since the last compaction, with this one. */
+  readonly inARow: number
+  /** Requests for summaries that were not used. Absent if no model was asked. */
+  readonly bill: SummaryBill | undefined
+}
+
+/** Requests for a summary. */
+export interface SummaryBill {
+  readonly requests: number
+  readonly models: ReadonlySet<string>
+  /** `undefined` if a price is unknown. */
+  readonly dollars: number | undefined
+}
+
+const MAX_FAILURES = 3 // default of the flag `compact-failures`
+
+const FAILURE_LABELS: Readonly<Record<DecisionOf<"compaction-failed">["reason"], string>> = {
+  no_summary: "There was no summary that could be used.",
+  api_error: "The API did not answer the request for a summary.",
+  prompt_too_long: "The API refused the request for a summary as too long.",
+  threshold_exceeded: "The window would not have become small enough.",
+  aborted: "It was stopped.",
+}
+
+/** What was tried, why it failed, and what was kept. */
+export function failureRows({ failure, inARow, bill }: FailedCompaction): readonly LabelledRow[] {
+  const { trigger, reason, message } = failure
+  const label: string | undefined = FAILURE_LABELS[reason] // a journal of another version may have another reason
+  return [
+    ["started", trigger === "manual" ? "By hand: you asked for it." : "Automatically."],
+    ["tried", describeAttempt(bill)],
+    ["failed because", label ?? "The journal has only the message."],
+    ["message", `“${message}”`],
+    ["kept", "Everything: no message left the window, and none was changed."],
+    ...(inARow < 2 ? [] : [["in a row", describeRepetition(inARow)] as const]),
+  ]
+}
+
+function describeAttempt(bill: SummaryBill | undefined): string {
+  if (bill === undefined) return "No summary was paid for."
+  const { requests, models, dollars } = bill
+  const cost = dollars === undefined ? "at an unknown price" : `for ${formatDollars(dollars)}`
+  return `A summary by ${[...models].join(", ")}: ${pluralize(requests, "request")} ${cost}.`
+}
+
+const describeRepetition = (inARow: number): string =>
+  `${formatNumber(inARow)} failed since the last one that worked. After ${MAX_FAILURES}, none is automatic, unless the flag compact-failures is another number; /compact still works.`

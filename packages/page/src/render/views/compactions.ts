@@ -1,6 +1,6 @@
-/** Tells every compaction: why it happened, what it kept, what it left out, its messages, and how to undo it. */
+/** Tells every compaction: why it happened, what it kept, what it left out, its messages, and how to undo it; and those that failed. */
 
-import { type Entry, handleOf, type Message } from "@strata/core"
+import { type DecisionEntry, type Entry, handleOf, type Message } from "@strata/core"
 import { formatDollars, pluralize } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
 import { type DecisionOf, isDecision } from "@strata/core/store"
@@ -10,10 +10,12 @@ import { listAuditFindings } from "../../labels/compaction.ts"
 import {
   compactionSizes,
   type DescribedCompaction,
+  failureRows,
   keptRows,
   type LabelledRow,
   omittedRows,
   reasonRows,
+  type SummaryBill,
 } from "../../labels/compaction-rows.ts"
 import { typedInstructions } from "../../live/compaction-contents.ts"
 import type { CompactionEffects, LiveConversation } from "../../live/live-conversation.ts"
@@ -67,44 +69,82 @@ export interface CompactionsViewOptions {
   readonly effects: CompactionEffects
 }
 
-/** Cost of each summary including failed attempts, by boundary. Absent if no model was asked; `undefined` if the price is unknown. */
-function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
-  const boundaries = entries
-    .filter((entry) => !isDecision(entry) && isBoundary(entry))
+type Failure = Extract<DecisionEntry, { readonly subtype: "compaction-failed" }>
+
+interface FailureDetails {
+  readonly failure: Failure
+  /** Row index. */
+  readonly at: number
+  readonly inARow: number
+}
+
+function listFailures({ rows }: Pick<LiveConversation, "rows">): readonly FailureDetails[] {
+  let inARow = 0
+  return rows.flatMap((row, at) => {
+    if (row.kind === "boundary") inARow = 0
+    if (row.kind !== "decision" || row.decision.subtype !== "compaction-failed") return []
+    return [{ failure: row.decision, at, inARow: ++inARow }]
+  })
+}
+
+/** What the requests for summaries cost, by the boundary or the failure that they led to. */
+function summaryBills(entries: readonly Entry[]): ReadonlyMap<string, SummaryBill> {
+  const ends = entries
+    .filter((entry) => (isDecision(entry) ? entry.subtype === "compaction-failed" : isBoundary(entry)))
     .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
-  const costs = new Map<string, number | undefined>()
+  const bills = new Map<string, SummaryBill>()
   for (const entry of entries) {
     if (!isDecision(entry) || entry.subtype !== "spent" || !IS_SUMMARY.has(entry.purpose)) continue
-    const boundary = boundaries.find(({ timestamp }) => timestamp >= entry.timestamp)?.uuid
-    if (boundary === undefined) continue // its compaction is not finished
+    const end = ends.find(({ timestamp }) => timestamp >= entry.timestamp)?.uuid
+    if (end === undefined) continue // its compaction is not finished
     const paid = dollarsFor({ ...entry, id: entry.responseId })
-    const before = costs.has(boundary) ? costs.get(boundary) : 0
-    costs.set(boundary, paid === undefined || before === undefined ? undefined : before + paid)
+    const { requests, models, dollars } = bills.get(end) ?? { requests: 0, models: new Set<string>(), dollars: 0 }
+    bills.set(end, {
+      requests: requests + (entry.requests ?? 1),
+      models: new Set([...models, entry.model]),
+      dollars: paid === undefined || dollars === undefined ? undefined : dollars + paid,
+    })
   }
-  return costs
+  return bills
 }
 
 const IS_SUMMARY: ReadonlySet<string> = new Set(["compaction", "by-hand"])
 
 export function compactionsView(conversation: LiveConversation, place: CompactionsViewOptions): Markup {
   const all = listCompactions(conversation)
-  const costs = summaryCosts(conversation.entries)
+  const failures = listFailures(conversation)
+  const bills = summaryBills(conversation.entries)
   const plan = place.isStrata
     ? html`<p><button type="button" data-post="${place.base}/c/${place.conversation}/plan-compaction" data-into="plan">What would a compaction do now?</button></p><div id="plan" aria-live="polite"></div>`
     : undefined
-  if (all.length === 0)
+  if (all.length === 0 && failures.length === 0)
     return html`${emptyState("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
-  const described = all.map((one, i) => describeDetails(one, { conversation, costs, effects: place.effects, at: i }))
-  return html`${plan}${all
-    .map((one, i) =>
-      compaction(one, { ...place, described: described[i]!, number: i + 1, isNewest: i === all.length - 1 }),
-    )
-    .toReversed()}`
+  const described = all.map((one, i) => describeDetails(one, { conversation, bills, effects: place.effects, at: i }))
+  const sections = [
+    ...all.map((one, i) => ({
+      at: one.at,
+      section: compaction(one, { ...place, described: described[i]!, number: i + 1, isNewest: i === all.length - 1 }),
+    })),
+    ...failures.map((one) => ({ at: one.at, section: failedCompaction(one, { ...place, bills }) })),
+  ]
+  return html`${plan}${sections.toSorted((a, b) => b.at - a.at).map(({ section }) => section)}`
 }
+
+function failedCompaction(
+  { failure, at, inARow }: FailureDetails,
+  { bills, base, conversation }: CompactionsViewOptions & Pick<DescriptionInput, "bills">,
+): Markup {
+  const { uuid, timestamp } = failure
+  const rows = failureRows({ failure, inARow, bill: bills.get(uuid) })
+  return html`<section class="compaction failed" id="${handleOf(uuid)}"><h2>Failed compaction <span class="soft">${formatTime(timestamp)}</span></h2>${rowsList(rows)}
+<p><a href="${base}/c/${conversation}/messages?at=${at}">Where it happened</a></p></section>`
+}
+
+const formatTime = (timestamp: string): string => timestamp.slice(0, 16).replace("T", " ")
 
 interface DescriptionInput {
   readonly conversation: LiveConversation
-  readonly costs: ReadonlyMap<string, number | undefined>
+  readonly bills: ReadonlyMap<string, SummaryBill>
   readonly effects: CompactionEffects
   /** Index of the compaction. */
   readonly at: number
@@ -112,7 +152,7 @@ interface DescriptionInput {
 
 function describeDetails(
   { boundary, facts, written, typed }: CompactionDetails,
-  { conversation, costs, effects, at }: DescriptionInput,
+  { conversation, bills, effects, at }: DescriptionInput,
 ): DescribedCompaction {
   const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
   const { turns, boundaries } = conversation.timeline.timeline()
@@ -126,14 +166,13 @@ function describeDetails(
     contents: effects.contents.get(boundary.uuid),
     needed: effects.names[at],
     next: turns.find(({ turn }) => turn === boundaries[at])?.context,
-    cost: describeCost(costs, boundary.uuid),
+    cost: describeCost(bills.get(boundary.uuid)),
   }
 }
 
-function describeCost(costs: DescriptionInput["costs"], boundary: string): string {
-  if (!costs.has(boundary)) return "It cost nothing: no request of its own."
-  const paid = costs.get(boundary)
-  return paid === undefined ? "Its cost is unknown." : `It cost ${formatDollars(paid)}.`
+function describeCost(bill: SummaryBill | undefined): string {
+  if (bill === undefined) return "It cost nothing: no request of its own."
+  return bill.dollars === undefined ? "Its cost is unknown." : `It cost ${formatDollars(bill.dollars)}.`
 }
 
 interface CompactionViewOptions extends CompactionsViewOptions {
@@ -148,7 +187,7 @@ function compaction(details: CompactionDetails, place: CompactionViewOptions): M
   const handle = handleOf(boundary.uuid)
   const [sizes, share] = compactionSizes(described)
   const findings = facts?.audit ? listAuditFindings(facts.audit) : []
-  return html`<section class="compaction" id="${handle}"><h2>Compaction ${number} <span class="soft">${boundary.timestamp.slice(0, 16).replace("T", " ")}</span></h2>
+  return html`<section class="compaction" id="${handle}"><h2>Compaction ${number} <span class="soft">${formatTime(boundary.timestamp)}</span></h2>
 <p class="lead">${sizes} <span class="soft">${share}</span></p>
 <h3>Why</h3>${rowsList(reasonRows(described))}
 <div class="columns-two"><section><h3>Kept</h3>${rowsList(keptRows(described))}</section>
