@@ -29,6 +29,17 @@ const claude = (options: Parameters<typeof session>[0], at = place) =>
 const lookAt = (at: Place, ...args: readonly string[]) => strataHere(["usage", "--replay", "0", ...args], at)
 const look = (...args: readonly string[]) => lookAt(place, ...args)
 
+test("BEY-15 --summary gives the reason for a mark, and the tables have no other word for it", async () => {
+  claude({ id: "one", turns: 6, lostAt: 4 })
+  claude({ id: "two", turns: 6, lostAt: 4, model: "a-model-without-a-price" })
+  const { stdout } = await look("--summary")
+  expect(stdout).toMatch(/^You spent \$[\d.]+\+ on 2 conversations;/)
+  expect(stdout).toMatch(/^\+ at least: a part has no known price\.$/m)
+  const report = (await look("--text")).stdout
+  expect(report).toMatch(/^Money {2}\$[\d.]+\+; no price is known for a-model-without-a-price$/m)
+  expect(report).not.toContain("more than $")
+})
+
 /** All tests share one home: its files are read once, by workers that take half a second to start. */
 describe("BEY-15 strata usage", () => {
   let machine: Place

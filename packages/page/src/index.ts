@@ -76,7 +76,14 @@ export type {
   UsageSavings,
 } from "./usage/report-data.ts"
 export type { SavingEstimate } from "./usage/sample.ts"
-export { compareNames, describeCoverage, formatInterval } from "./usage/sentences.ts"
+export {
+  atLeastNote,
+  compareNames,
+  describeCoverage,
+  formatAtLeast,
+  formatInterval,
+  reasonsForParts,
+} from "./usage/sentences.ts"
 export { isPictureReady, PICTURE_PREFIX, sharePicture, shareText } from "./usage/share.ts"
 export type { IndexUpdateResult } from "./usage/update-index.ts"
 export { serveUsageWorker } from "./usage/worker.ts"

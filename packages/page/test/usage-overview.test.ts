@@ -1,7 +1,9 @@
-/** The beginning of the report: its sentence, its four numbers and the next step. */
+/** The beginning of the report: its sentence, its four numbers, the next step and the marks of costs. */
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { createOverview, openUsage, type Usage, type UsageReport } from "../src/index.ts"
+import { createOverview, openUsage, sharePicture, shareText, type Usage, type UsageReport } from "../src/index.ts"
 import { usageView } from "../src/render/views/usage.ts"
+import { usageConversationsView, usageProjectsView } from "../src/render/views/usage-conversations.ts"
+import { usageAgentsView, usageCachesView } from "../src/render/views/usage-details.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
 let home: RecordedHome
@@ -44,6 +46,37 @@ test("BEY-15 the sentence has at most 20 words, and a number that is only a part
     undefined,
     undefined,
   ])
+})
+
+test("BEY-15 a cost that is only a part has a mark everywhere, and the reason is on the same page", async () => {
+  home.session({ id: "one", turns: 6, lostAt: 4, answers: "many words were written ".repeat(900) })
+  home.session({ id: "two", turns: 6, lostAt: 4, model: "a-model-without-a-price" })
+  const opened = await look()
+  const [report, { rows }] = [opened.report(), opened.list()]
+  const search = new URLSearchParams()
+  const reason = "+ at least: a part has no known price, and some transcripts record too few output tokens."
+  const texts = [
+    usageConversationsView({ base: "", report, search, list: (request) => opened.list(request), now: new Date() }),
+    usageProjectsView({ base: "", report, search }),
+    usageCachesView({ base: "", report, rows }),
+    usageAgentsView({ base: "", report }),
+    shareText(report),
+    sharePicture(report),
+  ].map(String)
+  for (const text of texts) {
+    expect(text).toMatch(/\$[\d.]+\+/)
+    expect(text).toContain(reason)
+    expect(text).not.toContain("more than $")
+  }
+  expect(report.sentence).toMatch(/^You spent \$[\d.]+\+ on 2 conversations; \$[\d.]+\+ of it/)
+})
+
+test("BEY-15 what nothing was asked of has no cost, which is not $0", async () => {
+  home.session({ id: "one" })
+  const report = (await look()).report()
+  const nothing = { ...report.byProgram[0]!, name: "simulated", requests: 0, dollars: 0, unpriced: 0 }
+  const page = usageAgentsView({ base: "", report: { ...report, byProgram: [nothing] } }).toString()
+  expect(page).not.toContain("$0.0000")
 })
 
 test("BEY-15 what costs nothing or is unknown has the same place", async () => {

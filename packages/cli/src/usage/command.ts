@@ -3,10 +3,12 @@
 import { open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import {
+  atLeastNote,
   createOverview,
   isPictureReady,
   openUsage,
   PICTURE_PREFIX,
+  reasonsForParts,
   sharePicture,
   shareText,
   type Usage,
@@ -126,7 +128,7 @@ export const run: Run = async (call) => {
     const isReady = isPictureReady(report)
     if (picture !== undefined && isReady) await writePicture(picture, sharePicture(report), terminal)
     if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
-    else if (summary) terminal.print(`${wrapText(report.sentence, width(terminal)).join("\n")}\n`)
+    else if (summary) printSummary(report, terminal)
     else if (share) terminal.print(`${shareText(report)}\n`)
     else await showReport(look, { report, filter, cwd, env, terminal, onlyDirs: false })
     if (picture === undefined || isReady) return 0
@@ -135,6 +137,12 @@ export const run: Run = async (call) => {
     )
     return 1
   })
+}
+
+function printSummary(report: UsageReport, terminal: Terminal): void {
+  const note = atLeastNote(reasonsForParts(report))
+  const lines = [report.sentence, ...(note === undefined ? [] : [note])]
+  terminal.print(`${lines.flatMap((line) => wrapText(line, width(terminal))).join("\n")}\n`)
 }
 
 /** Whether to show pages: only on a screen with a browser, and if no option requests other output. */

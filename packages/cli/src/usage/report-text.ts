@@ -1,8 +1,10 @@
 /** Renders the report over all conversations for the terminal: the overview, tables and remarks, about a screen and a half. */
 import {
+  apiReasonLabel,
   compareNames,
   type DeletedSessions,
   describeCoverage,
+  formatAtLeast,
   formatInterval,
   type NamedCost,
   type UsageCost,
@@ -143,10 +145,12 @@ function describeTotal({ total }: UsageReport): string {
         ]
       : []
   if (unpriced === requests) return unknown.join("")
-  const sum = `${isLowerBound || unpriced > 0 ? "more than " : ""}${formatDollars(total.dollars)}`
-  return [sum, ...(estimated > 0 ? [`of which about ${formatDollars(estimated)} is estimated`] : []), ...unknown].join(
-    "; ",
-  )
+  return [
+    formatAtLeast(total.dollars, isLowerBound || unpriced > 0),
+    ...(estimated > 0 ? [`of which about ${formatDollars(estimated)} is estimated`] : []),
+    ...unknown,
+    ...(isLowerBound ? ["some transcripts record too few output tokens"] : []),
+  ].join("; ")
 }
 
 function projects({ report, style, width, home }: ReportTextOptions): readonly string[] {
@@ -191,7 +195,7 @@ function caches({ report, style, width }: ReportTextOptions): readonly string[] 
   if (lost.count === 0) return []
   const reasons = byReason
     .slice(0, MAX_LINES)
-    .map(({ reason, count }) => `${escapeToLine(reason)} ${formatNumber(count)}`)
+    .map(({ reason, count }) => `${escapeToLine(apiReasonLabel(reason))} ${formatNumber(count)}`)
   return [
     ...sectionTitle(
       { style, width },
@@ -319,7 +323,7 @@ function remarks(page: ReportTextOptions): readonly string[] {
     ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
     ...(gone ? [describeDeleted(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs
-      ? ["Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata keep theirs."]
+      ? ["Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata keep theirs."]
       : []),
     "Days are in UTC. ?: a price is unknown. +: at least.",
     "Nothing leaves this machine.",

@@ -23,6 +23,20 @@ const CAUSE_PHRASES: Readonly<Record<BreakCause, string>> = {
 const MAX_CAUSES = 3
 const MAX_REASONS = 3
 
+/** A cost. `+` marks a known part of a larger one; `atLeastNote` gives the reason. */
+export const formatAtLeast = (dollars: number, isPart: boolean): string =>
+  `${formatDollars(dollars)}${isPart ? "+" : ""}`
+
+/** Why costs of a report are only a part, without the names of models. */
+export const reasonsForParts = ({ total, cache }: ReportMetrics): readonly string[] => [
+  ...(total.unpriced > 0 || cache.lost.unpriced > 0 ? ["a part has no known price"] : []),
+  ...(total.isLowerBound ? ["some transcripts record too few output tokens"] : []),
+]
+
+/** Explains `+`. */
+export const atLeastNote = (reasons: readonly string[]): string | undefined =>
+  reasons.length === 0 ? undefined : `+ at least: ${reasons.join(", and ")}.`
+
 /** One sentence: the total cost, the cost of cache misses and their main cause, and Strata's savings. */
 export function firstSentence(report: ReportMetrics): string {
   const real = report.conversations - report.simulated
@@ -45,8 +59,7 @@ export const twoSentences = (report: ReportMetrics): readonly [string, string] =
 function describeCost({ total }: ReportMetrics): string {
   if (total.requests === 0) return "The transcripts do not record what was billed"
   if (total.unpriced === total.requests) return "The price of every model is unknown"
-  const isMore = total.isLowerBound || total.unpriced > 0
-  return `You spent ${isMore ? "more than " : ""}${formatDollars(total.dollars)}`
+  return `You spent ${formatAtLeast(total.dollars, total.isLowerBound || total.unpriced > 0)}`
 }
 
 /** The most expensive cause, with a phrase that says whether it is the majority. */
@@ -61,7 +74,7 @@ function describeMainCause({ cache: { lost, byCause } }: ReportMetrics): string 
 function describeMisses({ cache: { lost } }: ReportMetrics): string {
   const losses = pluralize(lost.count, "lost cache")
   if (lost.unpriced === lost.count) return `${losses} cost an unknown amount`
-  return `${lost.unpriced > 0 ? "more than " : ""}${formatDollars(lost.dollars)} of it (${formatPercent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
+  return `${formatAtLeast(lost.dollars, lost.unpriced > 0)} of it (${formatPercent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
 }
 
 function describeSaving(saved: UsageSavings): string {

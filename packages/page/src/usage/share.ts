@@ -5,7 +5,7 @@ import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/
 import { formatCautiousPercent } from "../render/format.ts"
 import { html, type Markup } from "../render/markup.ts"
 import type { DayCost, UsageReport } from "./report-data.ts"
-import { describeCoverage, formatInterval } from "./sentences.ts"
+import { atLeastNote, describeCoverage, formatAtLeast, formatInterval, reasonsForParts } from "./sentences.ts"
 
 const MAX_CAUSES = 4
 
@@ -20,7 +20,7 @@ export function shareText(report: UsageReport): string {
       .slice(0, MAX_CAUSES)
       .map(
         ({ words, count, dollars: cost, unpriced }) =>
-          [`  ${words}`, `${unpriced === count ? "unknown" : formatLowerBound(unpriced, cost)} for ${count}`] as const,
+          [`  ${words}`, `${unpriced === count ? "unknown" : formatAtLeast(cost, unpriced > 0)} for ${count}`] as const,
       ),
     ["compactions", describeCompactions(report)],
     ...(agents.count === 0
@@ -37,6 +37,10 @@ export function shareText(report: UsageReport): string {
         ]),
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
+  const note = atLeastNote([
+    ...reasonsForParts(report),
+    ...(agents.unknown > 0 ? ["some sub-agents record no cost"] : []),
+  ])
   const estimated = total.estimated > 0 ? [`${formatDollars(total.estimated)} of what was spent is estimated.`] : []
   return [
     ...lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
@@ -44,6 +48,7 @@ export function shareText(report: UsageReport): string {
       ? ["Modelled figures compare with modelled figures, never with the bill."]
       : []),
     ...estimated,
+    ...(note === undefined ? [] : [note]),
   ].join("\n")
 }
 
@@ -53,16 +58,13 @@ const describeDays = ({ byDay }: UsageReport): string =>
 function formatCost({ total }: UsageReport): string {
   if (total.requests === 0) return "not recorded"
   if (total.unpriced === total.requests) return "unknown"
-  return `${total.isLowerBound || total.unpriced > 0 ? "more than " : ""}${formatDollars(total.dollars)}`
+  return formatAtLeast(total.dollars, total.isLowerBound || total.unpriced > 0)
 }
 
 function formatMissCost({ cache: { lost } }: UsageReport): string {
   if (lost.count > 0 && lost.unpriced === lost.count) return "unknown"
-  return `${formatLowerBound(lost.unpriced, lost.dollars)}${lost.share > 0 ? ` (${formatPercent(lost.share, 1)} of the bill)` : ""}`
+  return `${formatAtLeast(lost.dollars, lost.unpriced > 0)}${lost.share > 0 ? ` (${formatPercent(lost.share, 1)} of the bill)` : ""}`
 }
-
-const formatLowerBound = (unpriced: number, paid: number): string =>
-  `${unpriced > 0 ? "more than " : ""}${formatDollars(paid)}`
 
 /** Describes compactions. The total loss is omitted if the same names are compared under both policies. */
 function describeCompactions({ compactions: { count, names }, saved }: UsageReport): string {
@@ -95,7 +97,7 @@ function describeNames({ saved: { names } }: UsageReport): string {
 }
 
 function formatAgentCost({ count, unknown, dollars: paid }: UsageReport["agents"]): string {
-  return unknown === count ? "unknown" : formatLowerBound(unknown, paid)
+  return unknown === count ? "unknown" : formatAtLeast(paid, unknown > 0)
 }
 
 /** Whether a picture can be created: the savings must be known, or impossible to estimate. */
@@ -118,6 +120,7 @@ export function sharePicture(report: UsageReport): string {
     ["with Strata", describeSaving(report)],
     ...(report.saved.names.names === 0 ? [] : [["names kept", describeNames(report)] as const]),
   ]
+  const note = atLeastNote(reasonsForParts(report))
   const rows = facts.map(
     ([name, value], at) => html`<text x="${LEFT}" y="${170 + 52 * at}" class="name">${name}</text>
 <text x="${LEFT + 330}" y="${170 + 52 * at}" class="value">${value}</text>`,
@@ -128,6 +131,7 @@ export function sharePicture(report: UsageReport): string {
 <text x="${LEFT}" y="96" class="title">${pluralize(report.conversations - report.simulated, "conversation")}${describeDays(report)}</text>
 ${rows}
 ${bars(report.byDay)}
+${note === undefined ? undefined : html`<text x="${LEFT}" y="${HEIGHT - 12}" class="small">${note}</text>`}
 <text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${describeModel(report) || `: ${describeSaving(report)}`}. Made with strata usage.</text>
 </svg>`
   return `${PICTURE_PREFIX}\n${svg.toString()}\n`

@@ -204,10 +204,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MAX_RESULTS),
     growth: { ...course.growth(names.found()), last: accountContext({ context: views.context, estimator: tokens }) },
     cache: recordedCache(views),
-    money: recordedCost(views, {
-      stubs: outputStubs([...aside, ...entries], tokens),
-      isSimulated: messages.some(isSimulated),
-    }),
+    money: recordedCost({ views, entries: [...aside, ...entries], tokens }),
     agents: recordedAgents(views),
     savings: summarise(views.ledger).savings,
   }
@@ -280,12 +277,20 @@ function recordedAgents(views: CostViews): RecordedAgents {
 const isSimulated = (message: Message): boolean =>
   message.type === "assistant" && isSimulatedId(message.message.id ?? "")
 
-interface CostFacts {
-  readonly stubs: OutputStubs | undefined
-  readonly isSimulated: boolean
+export interface CostSources {
+  readonly views: CostViews
+  readonly entries: readonly Entry[]
+  readonly tokens?: BlockTokens
 }
 
-function recordedCost(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): RecordedCost {
+/** What a conversation cost, with remarks on what the figures leave out. */
+export function recordedCost({
+  views,
+  entries,
+  tokens = cacheBlockTokens(views.estimator),
+}: CostSources): RecordedCost {
+  const stubs = outputStubs(entries, tokens)
+  const isTrial = entries.some((entry) => isMessage(entry) && isSimulated(entry))
   const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,

@@ -47,9 +47,12 @@ ${classLegend([timeline])}${missLegend([timeline])}
 ${nowTable(last)}`
 }
 
-/** Compares the cost if the layers saved money. Otherwise the money view explains the difference. */
-const compareCost = (report: LedgerReport): string =>
-  (report.saved.dollars ?? 0) > 0 ? compareWithoutStrata(report) : `for ${pluralize(report.requests, "request")}`
+/** Explains a cost that is only a part, or compares it if the layers saved money. Otherwise the money view explains the difference. */
+function compareCost(report: LedgerReport): string {
+  const { unpriced, dollars } = report
+  if (unpriced.length > 0 && dollars > 0) return `+ at least: no price is known for ${unpriced.join(", ")}`
+  return (report.saved.dollars ?? 0) > 0 ? compareWithoutStrata(report) : `for ${pluralize(report.requests, "request")}`
+}
 
 interface WindowLimits {
   /** Size that counts as full, and the thresholds. */

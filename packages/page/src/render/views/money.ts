@@ -2,16 +2,17 @@
 import type { LedgerReport } from "@strata/core"
 import { formatCompact, formatDollars, formatDollarsOrUnknown, formatNumber, formatPercent } from "@strata/core/base"
 import { ledgerReport, PURPOSE_LABELS } from "@strata/core/views"
+import { recordedCost } from "@strata/transcripts/inspect"
 import { LAYER_LABELS } from "../../labels/layers.ts"
 import type { LiveConversation } from "../../live/live-conversation.ts"
-import { html, type Markup } from "../markup.ts"
+import { formatAtLeast } from "../../usage/sentences.ts"
+import { fullText, html, type Markup } from "../markup.ts"
 import { cards, emptyState, tableMarkup } from "./shell.ts"
 
-/** Formats the known cost. A model without a price makes it a lower bound, and never `$0`. */
-export function formatSpent({ dollars: paid, unpriced, requests }: LedgerReport): string {
+/** Formats the known cost, with `+` if it is a part. If no price is known, it is never `$0`. */
+export function formatSpent({ dollars: paid, unpriced, requests }: LedgerReport, isPart = unpriced.length > 0): string {
   if (requests === 0) return "nothing yet"
-  if (unpriced.length === 0) return formatDollars(paid)
-  return paid === 0 ? "unknown" : `more than ${formatDollars(paid)}`
+  return paid === 0 && unpriced.length > 0 ? "unknown" : formatAtLeast(paid, isPart)
 }
 
 /** Compares the cost with that of the same conversation without the layers. */
@@ -23,19 +24,23 @@ export function compareWithoutStrata({ saved, dollars: paid }: LedgerReport): st
     : `${formatDollars(paid + saved.dollars)} without Strata`
 }
 
-export function moneyView({ timeline }: LiveConversation): Markup {
-  const report = ledgerReport(timeline.views)
+export function moneyView({ timeline, entries }: Pick<LiveConversation, "timeline" | "entries">): Markup {
+  const { views } = timeline
+  const report = ledgerReport(views)
   if (report.requests === 0) return emptyState("Nothing was billed yet.", "Figures come with the first answer.")
   const share = (paid: number | undefined) => (paid === undefined ? "-" : formatPercent(paid, report.dollars))
+  const { remarks, stubs } = recordedCost({ views, entries })
+  const spent = formatSpent(report, report.unpriced.length > 0 || stubs !== undefined)
+  const unpriced = report.unpriced.length === 0 ? [] : [`No price is known for ${report.unpriced.join(", ")}.`]
   return html`
 ${cards([
-  { title: "spent", value: formatSpent(report), note: compareWithoutStrata(report) },
+  { title: "spent", value: spent, note: compareWithoutStrata(report) },
   { title: "requests", value: formatNumber(report.requests) },
   { title: "read from cache", value: formatPercent(report.cacheHitRatio, 1), note: "of all input" },
   ...(report.estimated
     ? [{ title: "of this estimated", value: formatDollarsOrUnknown(report.estimated.dollars) }]
     : []),
-])}
+])}${[...unpriced, ...remarks].map((remark) => html`<p class="soft">${fullText(remark)}</p>`)}
 <h2>By purpose</h2>
 ${tableMarkup(
   report.byPurpose,
@@ -58,7 +63,7 @@ ${tableMarkup(
       formatCompact(report.tokens.cacheWrite),
       formatCompact(report.tokens.input),
       formatCompact(report.tokens.output),
-      formatSpent(report),
+      spent,
       "",
     ],
   },

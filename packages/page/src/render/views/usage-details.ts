@@ -87,7 +87,7 @@ export function usageCompactionsView({ base, report }: DetailsInput): Markup {
     {
       title: "cost",
       value: formatDollars(dollars),
-      note: estimated > 0 ? `${formatDollars(estimated)} of it estimated` : "of the summaries",
+      note: describeEstimated(dollars, estimated),
     },
     {
       title: "names lost",
@@ -125,6 +125,11 @@ ${
 <h2 id="strata">With Strata</h2><p>${fullText(sentences[1])}</p>`
 }
 
+function describeEstimated(dollars: number, estimated: number): string {
+  if (estimated === 0) return "of the summaries"
+  return estimated === dollars ? "estimated" : `${formatDollars(estimated)} of it estimated`
+}
+
 export const usageContextView = ({ report: { context } }: DetailsInput): Markup =>
   context.length === 0
     ? emptyState("Nothing entered a context.")
@@ -150,7 +155,7 @@ export function usageAgentsView({ report }: DetailsInput): Markup {
 <section><h2>By model</h2>${costTable(byModel, "model")}</section>
 <section><h2>By purpose</h2>${costTable(purposes, "purpose")}</section>
 ${agents.count === 0 ? undefined : html`<section><h2>Sub-agents</h2>${agentTable(report)}</section>`}
-</div>${plusNote(report)}`
+</div>${plusNote(report, agents.unknown > 0 ? ["some sub-agents record no cost"] : [])}`
 }
 
 const costTable = (lines: UsageReport["byModel"], title: string): Markup =>

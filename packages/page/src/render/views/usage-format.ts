@@ -1,11 +1,12 @@
 /** Formats of costs in the tables of the usage pages. A cost with `+` is at least this much, and an unknown one is never $0. */
 import { formatDollars } from "@strata/core/base"
 import type { UsageCost, UsageReport, UsageRow } from "../../usage/report-data.ts"
+import { atLeastNote, formatAtLeast, reasonsForParts } from "../../usage/sentences.ts"
 import { html, type Markup } from "../markup.ts"
 
 export function formatCost({ dollars: paid, unpriced, requests }: UsageCost): string {
-  if (requests > 0 && unpriced === requests) return "unknown"
-  return `${formatDollars(paid)}${unpriced > 0 ? "+" : ""}`
+  if (requests === 0) return "-"
+  return unpriced === requests ? "unknown" : formatAtLeast(paid, unpriced > 0)
 }
 
 export interface MissCost {
@@ -16,13 +17,13 @@ export interface MissCost {
 
 export function formatMissCost({ count, unpriced, dollars: paid }: MissCost): string {
   if (count > 0 && unpriced === count) return "unknown"
-  return `${formatDollars(paid)}${unpriced > 0 ? "+" : ""}`
+  return formatAtLeast(paid, unpriced > 0)
 }
 
 export function formatRowCost({ dollars: paid, cost }: UsageRow): string {
   if (cost === "none") return "-"
   if (cost === "unknown" || cost === "simulated") return cost
-  return `${formatDollars(paid)}${cost === "known" ? "" : "+"}`
+  return formatAtLeast(paid, cost !== "known")
 }
 
 export function formatRowMisses({ lost, cost }: UsageRow): string {
@@ -45,7 +46,7 @@ export const shareBar = (share: number): Markup =>
   html`<svg class="bar" width="100%" height="4" aria-hidden="true"><rect width="${Math.min(100, 100 * share).toFixed(1)}%" height="4" rx="2"/></svg>`
 
 /** Explains `+`, if some cost of the report has it. */
-export const plusNote = ({ total, cache }: UsageReport): Markup | undefined =>
-  total.unpriced > 0 || total.isLowerBound || cache.lost.unpriced > 0
-    ? html`<p class="soft">+ at least: a part has no known price, or its transcript records too little.</p>`
-    : undefined
+export function plusNote(report: UsageReport, others: readonly string[] = []): Markup | undefined {
+  const note = atLeastNote([...reasonsForParts(report), ...others])
+  return note === undefined ? undefined : html`<p class="soft">${note}</p>`
+}
