@@ -53,6 +53,13 @@ describe("BEY-10 access to the page", () => {
     expect(String(headers["set-cookie"])).toMatch(new RegExp(`; Path=${path}; HttpOnly; SameSite=Strict$`))
   })
 
+  it("leaves idle connections to the browser, so that none is reset while its next request is on its way", async () => {
+    const { status, headers } = await ask(trial.base, { headers: { cookie } })
+    expect({ status, connection: headers.connection, limit: headers["keep-alive"] }).toEqual({
+      ...{ status: 200, connection: "keep-alive", limit: undefined },
+    })
+  })
+
   it("opens once with a key that others may have read, and always with the person's own", async () => {
     const once = trial.page.addressOnce("work")
     const first = await ask(once)

@@ -29,6 +29,11 @@ export type {
 } from "../live/source.ts"
 
 const LOOPBACK = "127.0.0.1"
+/**
+ * The browser closes idle connections. If the server did so after Node's 5 seconds, it would reset one whose next request is already on
+ * its way, most often while it is busy reading a thousand conversations.
+ */
+const SERVER_OPTIONS = { keepAliveTimeout: 0 }
 const MAX_OPEN = 6 // conversations in memory; each is as large as its journal
 
 export interface PageOptions {
@@ -64,7 +69,7 @@ export async function startPage({
   const conversations = new OpenConversations(source, clock)
   const app = pageApp({ source, access: access, conversations, now: () => clock.now(), onFault })
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
-    const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port }, (info) => {
+    const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port, serverOptions: SERVER_OPTIONS }, (info) => {
       listening = info.port
       resolve(started)
     })
