@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { createOverview, openUsage, sharePicture, shareText, type Usage, type UsageReport } from "../src/index.ts"
 import { usageView } from "../src/render/views/usage.ts"
 import { usageConversationsView, usageProjectsView } from "../src/render/views/usage-conversations.ts"
-import { usageAgentsView, usageCachesView } from "../src/render/views/usage-details.ts"
+import { usageAgentsView, usageCachesView, usageCompactionsView } from "../src/render/views/usage-details.ts"
+import { conversationTitle } from "../src/render/views/usage-format.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
 let home: RecordedHome
@@ -69,6 +70,39 @@ test("BEY-15 a cost that is only a part has a mark everywhere, and the reason is
     expect(text).not.toContain("more than $")
   }
   expect(report.sentence).toMatch(/^You spent \$[\d.]+\+ on 2 conversations; \$[\d.]+\+ of it/)
+})
+
+test("BEY-15 the price of compactions without a known price is unknown", async () => {
+  home.session({ id: "one", turns: 6, compactedAt: 3, model: "a-model-without-a-price" })
+  const report = (await look()).report()
+  expect(report.compactions).toMatchObject({ count: 1, dollars: 0 })
+  expect(usageCompactionsView({ base: "", report }).toString()).toContain("<dt>cost</dt><dd><strong>unknown</strong>")
+})
+
+test("BEY-15 a time that is no time puts a conversation on no day, and the pages are drawn", async () => {
+  for (const day of ["2026-13-45", "9999-99-99"])
+    home.write(`.claude/projects/-w/${day}.jsonl`, session({ id: day }).replaceAll("2026-01-05", day))
+  const opened = await look()
+  const [report, { rows }] = [opened.report(), opened.list()]
+  expect(report.byDay.map(({ day }) => day)).toEqual(["unknown"])
+  expect(rows.map(({ to }) => to)).toEqual([undefined, undefined])
+  const overview = createOverview({ report, mostExpensive: rows[0], mostLost: rows[0] })
+  expect(usageView({ base: "", report, overview, rows, now: new Date() }).toString()).toContain(
+    "No transcript here has times.",
+  )
+})
+
+test("BEY-15 a title is cut after a whole character, with a sign that there is more", async () => {
+  home.session({ id: "long", title: `${"x".repeat(89)}😀 and more` })
+  const [row] = (await look()).list().rows
+  expect(conversationTitle(row!)).toBe(`${"x".repeat(89)}…`)
+})
+
+test("BEY-15 a search for signs only finds nothing, because nothing is indexed by them", async () => {
+  home.session({ id: "one" })
+  const opened = await look()
+  expect(opened.list({ query: '(.*)+"' })).toEqual({ rows: [], total: 0 })
+  expect(opened.list({ query: " " }).total).toBe(1)
 })
 
 test("BEY-15 what nothing was asked of has no cost, which is not $0", async () => {

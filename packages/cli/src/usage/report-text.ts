@@ -131,7 +131,11 @@ function costRows(rows: readonly NamedCost[], { name }: { readonly name: string 
 }
 
 /** Describes a cost. Unknown is never $0. */
-function describeCost({ requests, unpriced, dollars: spent }: UsageCost): string {
+function describeCost({
+  requests,
+  unpriced,
+  dollars: spent,
+}: Pick<UsageCost, "requests" | "unpriced" | "dollars">): string {
   if (requests === 0) return "-"
   return unpriced === requests ? "?" : `${formatDollars(spent)}${unpriced > 0 ? "?" : ""}`
 }
@@ -229,10 +233,10 @@ function caches({ report, style, width }: ReportTextOptions): readonly string[] 
 }
 
 function compactions({ report, style, width, home }: ReportTextOptions): readonly string[] {
-  const { count, unrecorded, dollars: cost, names, worst } = report.compactions
+  const { count, unrecorded, names, worst } = report.compactions
   if (count === 0) return []
   const about = [
-    `${formatNumber(count)}, ${formatDollars(cost)}`,
+    `${formatNumber(count)}, ${describeCost(report.compactions)}`,
     ...(names.needed > 0
       ? [`${formatNumber(names.lost)} of ${pluralize(names.needed, "name")} needed later were lost`]
       : []),

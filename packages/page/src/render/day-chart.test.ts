@@ -17,6 +17,7 @@ test.for([
   { last: "2026-04-30", unit: "day" },
   { last: "2026-05-01", unit: "week" },
   { last: "2029-01-01", unit: "four weeks" },
+  { last: "2999-12-31", unit: "four weeks" },
 ] as const)("BEY-15 a chart up to $last has a bar for each $unit, and leaves out no money", ({ last, unit }) => {
   const found = groupIntoBars([day("2026-01-01", 30, "first"), day("2026-01-02", 1, "other"), day(last, 2, "other")])
   expect(found.unit).toBe(unit)

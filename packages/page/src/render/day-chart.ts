@@ -88,7 +88,7 @@ function describeDay({ day, dollars: paid, parts }: Day): string {
   return [`${day}: ${formatDollars(paid)}`, ...max].join(", ")
 }
 
-/** Groups days into bars. Days without cost are included. */
+/** Groups days into bars. Days without cost are included, unless there are too many. */
 export function groupIntoBars(all: readonly Day[]): DayBars {
   const days = all.filter(({ day }) => /^\d{4}-\d\d-\d\d$/.test(day)).toSorted((a, b) => (a.day < b.day ? -1 : 1))
   const [first, last] = [days[0], days.at(-1)].map((each) => Date.parse(each?.day ?? ""))
@@ -107,5 +107,7 @@ export function groupIntoBars(all: readonly Day[]): DayBars {
     bar.dollars += paid
     for (const [name, each] of Object.entries(parts)) bar.parts[name] = (bar.parts[name] ?? 0) + each
   }
-  return { unit, days: bars.slice(-MAX_BARS) }
+  // a clock that was wrong by a century must not push the real days out of the chart
+  const shown = bars.length <= MAX_BARS ? bars : bars.filter(({ dollars }) => dollars > 0)
+  return { unit, days: shown.slice(-MAX_BARS) }
 }

@@ -33,10 +33,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 }
 
+/** Cuts a text after at most `max` characters, never inside one. */
+export const shorten = (text: string, max: number): string =>
+  text.length <= max
+    ? text
+    : `${text
+        .slice(0, max)
+        .replace(/[\uD800-\uDBFF]$/, "")
+        .trimEnd()}…`
+
 /** Escapes untrusted text for the content of an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
-  const cut = text.length > MAX ? `${text.slice(0, MAX)}…` : text
-  return escapeToLine(cut).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!)
+  return escapeToLine(shorten(text, MAX)).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!)
 }
 
 /** A complete text with its line breaks. Control characters become visible. */

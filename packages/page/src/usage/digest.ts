@@ -80,8 +80,13 @@ export function createDigest(recorded: RecordedUsage, elsewhere: ReadonlySet<str
   }
 }
 
-/** Day in UTC, as in transcripts. */
-export const dayOf = (at: string | undefined): string => at?.slice(0, 10) ?? NO_DAY
+/** Day in UTC, as in transcripts. A time that is no time has none. */
+export function dayOf(at: string | undefined): string {
+  const day = at?.slice(0, 10) ?? NO_DAY
+  return DAY.test(day) && !Number.isNaN(Date.parse(day)) ? day : NO_DAY
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/
 
 function sumCosts(responses: readonly ResponseLine[]): readonly CostLine[] {
   const lines = new Map<string, CostLine>()

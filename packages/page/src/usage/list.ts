@@ -33,6 +33,7 @@ export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = 
   const from = "conversation c JOIN file ON file.id = c.file"
   const slice = [Math.max(0, Math.min(limit, MAX_LIMIT)), Math.max(0, offset)]
   const words = ftsQuery(query)
+  if (words === undefined && query.trim() !== "") return { rows: [], total: 0 } // only signs, which nothing is indexed by
   if (words === undefined) {
     const conditions = `${where} AND ${days.where}`
     const all = [...values, ...days.values]

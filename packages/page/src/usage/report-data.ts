@@ -80,7 +80,10 @@ export interface CompactionUsage {
   readonly count: number
   /** Compactions at the beginning of a file, whose losses are unknown. */
   readonly unrecorded: number
-  /** Cost of the compactions, estimated if the transcript does not record it. */
+  /** Requests for summaries, and how many of them have no known price. */
+  readonly requests: number
+  readonly unpriced: number
+  /** Their cost, estimated if the transcript does not record it. */
   readonly dollars: number
   readonly estimated: number
   readonly names: NameRetention

@@ -149,7 +149,15 @@ class ReportSums {
   readonly #reasons = new Map<string, CacheMisses>()
   readonly #agents = new Map<string, AgentTotal>()
   #simulated = 0
-  #compactions = { count: 0, unrecorded: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
+  #compactions = {
+    count: 0,
+    unrecorded: 0,
+    requests: 0,
+    unpriced: 0,
+    dollars: 0,
+    estimated: 0,
+    names: { needed: 0, inView: 0, lost: 0 },
+  }
   readonly #lossesOfNames: { readonly key: number; readonly lost: number; readonly examples: readonly string[] }[] = []
 
   constructor(filter: UsageFilter) {
@@ -275,6 +283,8 @@ class ReportSums {
     this.#programs.add(program, line)
     this.#projects.add(project ?? NO_PROJECT, line)
     if (purpose === "compaction" || purpose === "by-hand") {
+      this.#compactions.requests += line.requests
+      this.#compactions.unpriced += line.unpriced
       this.#compactions.dollars += line.dollars
       this.#compactions.estimated += line.estimated
     }

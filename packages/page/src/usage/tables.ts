@@ -4,7 +4,7 @@ import type { IndexShape } from "@strata/core/recall"
 import { MODEL_FACTS_DATE, OTHER_PRICES_DATE } from "@strata/core/tokens"
 
 /** Increment when the tables or the data computed from a transcript change. */
-const VERSION = 4
+const VERSION = 5
 
 export const INDEX_SHAPE: IndexShape = {
   version: crc32(`${VERSION} ${MODEL_FACTS_DATE} ${OTHER_PRICES_DATE}`) >>> 1, // new prices change the dollars

@@ -251,9 +251,9 @@ class ContextTracker {
 }
 
 function timeOf(messages: readonly Message[]): Inspection["time"] {
-  const times = messages.map(({ timestamp }) => timestamp).filter((time) => !time.startsWith(NO_TIME))
-  const from = times[0]
-  const to = times.at(-1)
+  const hasTime = ({ timestamp }: Message) => !timestamp.startsWith(NO_TIME) && !Number.isNaN(Date.parse(timestamp))
+  const from = messages.find(hasTime)?.timestamp
+  const to = messages.findLast(hasTime)?.timestamp
   return from === undefined || to === undefined ? undefined : { from, to }
 }
 

@@ -1,7 +1,7 @@
 /** The list of conversations with their costs and sizes: sorted, searched, filtered and divided into pages on the server. */
 import { formatCompact, formatDollars, formatNumber, formatTimeAgo, pluralize } from "@strata/core/base"
 import type { ListedConversation } from "../../live/source.ts"
-import { html, type Markup } from "../markup.ts"
+import { html, type Markup, shorten } from "../markup.ts"
 import { type ListShape, listMarkup, parseListQuery, selectRows } from "./list.ts"
 import { emptyState } from "./shell.ts"
 
@@ -77,7 +77,7 @@ ${conversations.length === 1 ? undefined : html`<p>Most expensive: <a href="${ba
 
 const MAX_TITLE = 110
 
-const titleOf = ({ title = "", id }: ListedConversation): string => title.slice(0, MAX_TITLE) || id
+const titleOf = ({ title = "", id }: ListedConversation): string => shorten(title, MAX_TITLE) || id
 
 function formatCost({ usage }: ListedConversation): string {
   if (!usage) return NOT_READ

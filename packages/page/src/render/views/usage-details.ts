@@ -86,7 +86,7 @@ export function usageCompactionsView({ base, report }: DetailsInput): Markup {
     { title: "compacted", value: count === 0 ? "never" : pluralize(count, "time") },
     {
       title: "cost",
-      value: formatDollars(dollars),
+      value: formatCost(compactions),
       note: describeEstimated(dollars, estimated),
     },
     {

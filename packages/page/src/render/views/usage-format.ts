@@ -2,12 +2,14 @@
 import { formatDollars } from "@strata/core/base"
 import type { UsageCost, UsageReport, UsageRow } from "../../usage/report-data.ts"
 import { atLeastNote, formatAtLeast, reasonsForParts } from "../../usage/sentences.ts"
-import { html, type Markup } from "../markup.ts"
+import { html, type Markup, shorten } from "../markup.ts"
 
-export function formatCost({ dollars: paid, unpriced, requests }: UsageCost): string {
+export function formatCost({ dollars: paid, unpriced, requests }: PricedRequests): string {
   if (requests === 0) return "-"
   return unpriced === requests ? "unknown" : formatAtLeast(paid, unpriced > 0)
 }
+
+export type PricedRequests = Pick<UsageCost, "requests" | "unpriced" | "dollars">
 
 export interface MissCost {
   readonly count: number
@@ -33,13 +35,13 @@ export function formatRowMisses({ lost, cost }: UsageRow): string {
 
 const MAX_TITLE = 90
 
-export const conversationTitle = ({ title, id }: UsageRow): string => (title ?? id).slice(0, MAX_TITLE) || id
+export const conversationTitle = ({ title, id }: UsageRow): string => shorten(title ?? id, MAX_TITLE) || id
 
 export const conversationLink = (row: UsageRow, base: string, view = ""): Markup =>
   html`<a href="${base}/c/${row.key}${view}">${conversationTitle(row)}</a>`
 
 /** The last directory of a path, which names a project in little space. */
-export const projectName = (path: string): string => path.split("/").findLast(Boolean) ?? path
+export const projectName = (path: string): string => path.split(/[\\/]/).findLast(Boolean) ?? path
 
 /** A bar for a share from 0 to 1. */
 export const shareBar = (share: number): Markup =>
