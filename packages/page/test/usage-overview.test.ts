@@ -105,6 +105,19 @@ test("BEY-15 a search for signs only finds nothing, because nothing is indexed b
   expect(opened.list({ query: " " }).total).toBe(1)
 })
 
+test("BEY-15 while the first conversations are read, nothing says that there are none", async () => {
+  const report = (await look()).report()
+  const shown = {
+    base: "",
+    report,
+    overview: createOverview({ report, mostExpensive: undefined, mostLost: undefined }),
+  }
+  const progress = "Reading conversations: 2 of 15."
+  const page = usageView({ ...shown, rows: [], now: new Date(), progress }).toString()
+  expect(page).toContain("<h1>Reading conversations: 2 of 15.</h1>")
+  expect(page).not.toMatch(/No conversations|--dir/)
+})
+
 test("BEY-15 what nothing was asked of has no cost, which is not $0", async () => {
   home.session({ id: "one" })
   const report = (await look()).report()

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { groupIntoBars, namesByCost } from "./day-chart.ts"
+import { dayLegend, groupIntoBars, namesByCost } from "./day-chart.ts"
 
 const day = (name: string, paid: number, model: string) => ({ day: name, dollars: paid, parts: { [model]: paid } })
 
@@ -24,4 +24,16 @@ test.for([
   expect(found.days.length).toBeLessThanOrEqual(120)
   expect(found.days.reduce((sum, { dollars }) => sum + dollars, 0)).toBe(33)
   expect(namesByCost(found.days)).toEqual(["first", "other"])
+})
+
+test("BEY-15 the legend leaves out dates of releases, unless two names differ by them only", () => {
+  const words = (...names: readonly string[]) =>
+    [
+      ...dayLegend(names)
+        .toString()
+        .matchAll(/<\/svg> (.*?)<\/li>/g),
+    ].map(([, name]) => name)
+  expect(words("claude-opus-4-5-20251101", "gpt-5.5")).toEqual(["claude-opus-4-5", "gpt-5.5"])
+  const alike = ["claude-haiku-3-20240307", "claude-haiku-3-20250101"]
+  expect(words(...alike)).toEqual(alike)
 })

@@ -30,8 +30,14 @@ export function namesByCost(days: readonly Day[]): readonly string[] {
 const colourFor = (name: string, names: readonly string[]): string =>
   COLOURS[Math.min(Math.max(0, names.indexOf(name)), COLOURS.length - 1)]!
 
+/** Names of models without the date of their release, if they differ without it. */
+function withoutDates(names: readonly string[]): readonly string[] {
+  const short = names.map((name) => name.replace(/-20\d{6}$/, ""))
+  return new Set(short).size === names.length ? short : names
+}
+
 export function dayLegend(names: readonly string[]): Markup {
-  const shown = names.slice(0, COLOURS.length)
+  const shown = withoutDates(names.slice(0, COLOURS.length))
   return html`<ul class="legend">${shown.map(
     (name, i) =>
       html`<li><svg width="12" height="12" aria-hidden="true"><rect class="c-${COLOURS[i]}" width="12" height="12"/></svg> ${i === COLOURS.length - 1 && names.length > COLOURS.length ? "others" : name}</li>`,

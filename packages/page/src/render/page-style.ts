@@ -81,7 +81,7 @@ dialog.ask::backdrop{background:rgb(0 0 0/.45)}dialog.ask h2{margin:0 0 6px;font
 .lead{font-size:1.35rem;line-height:1.4;max-width:62ch;margin:0 0 10px}.lead+p{max-width:80ch}
 .columns-two>section{min-width:0}.columns-two{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr));gap:8px 36px}
 .bar rect{fill:var(--person)}
-@media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views a{padding:6px 5px;font-size:.78rem;white-space:nowrap;border-width:2px}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
+@media (max-width:640px){main{padding:14px 12px 28px}.top{padding:10px 12px 0}.views a{padding:4px 5px;font-size:.78rem;white-space:nowrap;border-width:2px}.cards{grid-template-columns:repeat(2,1fr)}.cards strong{font-size:1.2rem}footer{padding:0 12px 14px}.folded .start{display:none}.lead{font-size:1.1rem}}
 ${LIST_STYLE}${USAGE_STYLE}
 @media (prefers-reduced-motion:reduce){*{animation:none!important;transition:none!important;scroll-behavior:auto!important}}
 `

@@ -39,8 +39,10 @@ const NUMBER_PATHS: Readonly<Record<UsageNumber["key"], string>> = {
 
 export function usageView(shown: UsageViewInput): Markup {
   const { base, report, overview, deletedSessions, progress } = shown
+  if (report.conversations === 0 && progress !== undefined)
+    return html`<h1>${progress}</h1>${emptyState("The first conversations appear here in a moment.")}`
   if (report.conversations === 0)
-    return html`<h1>${progress ?? overview.sentence}</h1>${emptyState(
+    return html`<h1>${overview.sentence}</h1>${emptyState(
       "Looked in the usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata.",
     )}${nextStep(overview.next, base)}`
   return html`<h1 class="quiet">What your agents cost</h1>
