@@ -258,7 +258,7 @@ the cache, the messages, sub-agents and memories. Changes in a running chat appe
     "no-open": { kind: "flag", about: "print the address and do not open a browser" },
   },
   examples: [
-    ["strata dashboard", "the conversations of this project"],
+    ["strata dashboard", "conversations with Strata, live"],
     ["strata dashboard 3f2a", "the one whose id begins with 3f2a"],
   ],
 })

@@ -107,7 +107,7 @@ it("explains a group: its commands, and an example of each", () => {
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
       strata usage                                 all conversations on this machine
-      strata dashboard                             the conversations of this project
+      strata dashboard                             conversations with Strata, live
       strata replay session.jsonl                  what Strata would have done, and
                                                    what it would have cost
       strata compare --policies strata,clear-3 session.jsonl

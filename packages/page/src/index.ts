@@ -53,7 +53,13 @@ export { withShortNames } from "./render/short-names.ts"
 export type { DeletedSessions } from "./usage/deleted-sessions.ts"
 export type { AgentTotal } from "./usage/digest.ts"
 export { openUsage, type ReplayRunOptions, type Usage, type UsageOptions } from "./usage/open-usage.ts"
-export { createOverview, type NextStep, type UsageNumber, type UsageOverview } from "./usage/overview.ts"
+export {
+  createOverview,
+  FOUND_PROGRAMS,
+  type NextStep,
+  type UsageNumber,
+  type UsageOverview,
+} from "./usage/overview.ts"
 export type {
   AgentUsage,
   CacheMisses,

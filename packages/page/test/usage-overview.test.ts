@@ -105,6 +105,13 @@ test("BEY-15 a search for signs only finds nothing, because nothing is indexed b
   expect(opened.list({ query: " " }).total).toBe(1)
 })
 
+test("BEY-15 a home without conversations names the programs that are looked for, and no others", async () => {
+  const report = (await look()).report()
+  const overview = createOverview({ report, mostExpensive: undefined, mostLost: undefined })
+  const page = usageView({ base: "", report, overview, rows: [], now: new Date() }).toString()
+  expect(page).toContain("usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata.")
+})
+
 test("BEY-15 while the first conversations are read, nothing says that there are none", async () => {
   const report = (await look()).report()
   const shown = {

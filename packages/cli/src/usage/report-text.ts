@@ -4,6 +4,7 @@ import {
   compareNames,
   type DeletedSessions,
   describeCoverage,
+  FOUND_PROGRAMS,
   formatAtLeast,
   formatInterval,
   type NamedCost,
@@ -326,9 +327,7 @@ function remarks(page: ReportTextOptions): readonly string[] {
       : []),
     ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
     ...(gone ? [describeDeleted(gone)] : []),
-    ...(report.conversations === 0 && !page.onlyDirs
-      ? ["Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata keep theirs."]
-      : []),
+    ...(report.conversations === 0 && !page.onlyDirs ? [`Looked where ${FOUND_PROGRAMS} keep theirs.`] : []),
     "Days are in UTC. ?: a price is unknown. +: at least.",
     "Nothing leaves this machine.",
   ]

@@ -6,6 +6,9 @@ import { escapeToLine, formatDollars, formatNumber, formatPercent, pluralize } f
 import type { UsageReport, UsageRow } from "./report-data.ts"
 import { describeCoverage, formatInterval } from "./sentences.ts"
 
+/** Programs whose conversations are found without naming a directory: those of `findTranscripts`. */
+export const FOUND_PROGRAMS = "Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata"
+
 export const FOOTNOTE_SYMBOLS = ["*", "†", "‡", "§"] as const
 
 export interface UsageNumber {

@@ -2,7 +2,13 @@
 
 import { formatTimeAgo, pluralize } from "@strata/core/base"
 import type { DeletedSessions } from "../../usage/deleted-sessions.ts"
-import { FOOTNOTE_SYMBOLS, type NextStep, type UsageNumber, type UsageOverview } from "../../usage/overview.ts"
+import {
+  FOOTNOTE_SYMBOLS,
+  FOUND_PROGRAMS,
+  type NextStep,
+  type UsageNumber,
+  type UsageOverview,
+} from "../../usage/overview.ts"
 import type { UsageReport, UsageRow } from "../../usage/report-data.ts"
 import { isPictureReady } from "../../usage/share.ts"
 import { dayChart, dayLegend, groupIntoBars, namesByCost } from "../day-chart.ts"
@@ -43,7 +49,7 @@ export function usageView(shown: UsageViewInput): Markup {
     return html`<h1>${progress}</h1>${emptyState("The first conversations appear here in a moment.")}`
   if (report.conversations === 0)
     return html`<h1>${overview.sentence}</h1>${emptyState(
-      "Looked in the usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata.",
+      `Looked in the usual places of ${FOUND_PROGRAMS}.`,
     )}${nextStep(overview.next, base)}`
   return html`<h1 class="quiet">What your agents cost</h1>
 <p class="lead summary">${withFootnotes(overview.sentence, overview.numbers)}</p>${progress === undefined ? undefined : html`<p class="progress soft" role="status">${progress}</p>`}
