@@ -1,4 +1,4 @@
-/** The beginning of the report: its sentence, its four numbers, the next step and the marks of costs. */
+/** The beginning of the report: its sentence, its four numbers, the next step, and `+` at costs. */
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { createOverview, openUsage, sharePicture, shareText, type Usage, type UsageReport } from "../src/index.ts"
 import { usageView } from "../src/render/views/usage.ts"
@@ -112,7 +112,7 @@ test("BEY-15 a home without conversations names the programs that are looked for
   expect(page).toContain("usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata.")
 })
 
-test("BEY-15 while the first conversations are read, nothing says that there are none", async () => {
+test("BEY-15 while the first conversations are read, the page does not say that it found no conversation", async () => {
   const report = (await look()).report()
   const shown = {
     base: "",

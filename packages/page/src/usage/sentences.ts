@@ -23,7 +23,7 @@ const CAUSE_PHRASES: Readonly<Record<BreakCause, string>> = {
 const MAX_CAUSES = 3
 const MAX_REASONS = 3
 
-/** A cost. `+` marks a known part of a larger one; `atLeastNote` gives the reason. */
+/** A cost, with `+` if it is the known part of a larger one; `atLeastNote` gives the reason. */
 export const formatAtLeast = (dollars: number, isPart: boolean): string =>
   `${formatDollars(dollars)}${isPart ? "+" : ""}`
 
