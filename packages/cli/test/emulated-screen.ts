@@ -1,7 +1,8 @@
 /**
- * An emulated terminal screen for captures: it processes the output of a program and knows the visible rows. It behaves like most modern
- * terminals: wrapped lines are rewrapped when the width changes, and rows that leave the top are preserved.
+ * An emulated terminal screen for captures: it processes the output of a program and knows the visible rows and their styles. It behaves
+ * like most modern terminals: wrapped lines are rewrapped when the width changes, and rows that leave the top are preserved.
  */
+import { inspect } from "node:util"
 import { widthOf } from "../src/display/text.ts"
 
 export interface ScreenSize {
@@ -9,8 +10,14 @@ export interface ScreenSize {
   readonly rows: number
 }
 
+/** Text with the same styles, named as in `util.inspect.colors`. */
+export interface StyledText {
+  readonly text: string
+  readonly styles: readonly string[]
+}
+
 interface Row {
-  readonly cells: string[]
+  readonly cells: StyledText[]
   /** Continues in the next row, because the text was too wide. */
   isBroken: boolean
 }
@@ -18,8 +25,9 @@ interface Row {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what controls a terminal begins with it
 const SEQUENCE = /^\u001b\[([?>]?)([\d;]*)([A-Za-z])/
 const graphemes = new Intl.Segmenter()
+const BLANK: StyledText = { text: " ", styles: [] }
 const emptyRow = (): Row => ({ cells: [], isBroken: false })
-const textOf = ({ cells }: Row): string => cells.map((cell) => cell ?? " ").join("")
+const textOf = ({ cells }: Row): string => cells.map(({ text }) => text).join("")
 
 export class EmulatedScreen {
   #size: ScreenSize
@@ -27,6 +35,8 @@ export class EmulatedScreen {
   #past: Row[] = []
   #row = 0
   #column = 0
+  /** Styles of the text that follows. */
+  #styles: readonly string[] = []
   /** The primary screen, while the alternate one is shown. */
   #usual: { readonly rows: Row[]; readonly past: Row[]; readonly row: number; readonly column: number } | undefined
   /** Final letters of all sequences so far, with `?` for modes. */
@@ -43,6 +53,11 @@ export class EmulatedScreen {
   /** The visible rows, without trailing blanks. */
   rows(): readonly string[] {
     return this.#rows.map((row) => textOf(row).trimEnd())
+  }
+
+  /** The visible rows as runs of cells with the same styles. */
+  styledRows(): readonly (readonly StyledText[])[] {
+    return this.#rows.map(({ cells }) => joinRuns(cells))
   }
 
   /** The scrollback and the visible rows. */
@@ -81,9 +96,9 @@ export class EmulatedScreen {
       this.#nextRow()
     }
     const { cells } = this.#rows[this.#row]!
-    while (cells.length < this.#column) cells.push(" ")
-    cells[this.#column] = letter
-    if (width === 2) cells[this.#column + 1] = ""
+    while (cells.length < this.#column) cells.push(BLANK)
+    cells[this.#column] = { text: letter, styles: this.#styles }
+    if (width === 2) cells[this.#column + 1] = { text: "", styles: this.#styles }
     this.#column += width
   }
 
@@ -110,7 +125,10 @@ export class EmulatedScreen {
       this.#column = Math.max(0, Math.min(this.#size.columns - 1, column))
     }
     const acts: Readonly<Record<string, () => void>> = {
-      m: () => this.styles.add(given),
+      m: () => {
+        this.styles.add(given)
+        for (const code of given.split(";")) this.#styles = stylesAfter(this.#styles, Number(code))
+      },
       A: () => move(this.#row - count, this.#column),
       B: () => move(this.#row + count, this.#column),
       C: () => move(this.#row, this.#column + count),
@@ -191,13 +209,33 @@ export class EmulatedScreen {
   }
 }
 
+/** The styles after a code that starts or ends some of them. Code 0 ends all. */
+function stylesAfter(styles: readonly string[], code: number): readonly string[] {
+  const rest = styles.filter((style) => code !== 0 && inspect.colors[style]![1] !== code)
+  const started = Object.entries(inspect.colors).find(([, codes]) => codes![0] === code)
+  if (!started || code === 0) return rest
+  const [name, codes] = started
+  const isColour = name !== "bold" && name !== "dim" // these two have the same end, but can be combined
+  return [...rest.filter((style) => style !== name && !(isColour && inspect.colors[style]![1] === codes![1])), name]
+}
+
+function joinRuns(cells: readonly StyledText[]): readonly StyledText[] {
+  const runs: StyledText[] = []
+  for (const { text, styles } of cells) {
+    const last = runs.at(-1)
+    if (last && last.styles.join() === styles.join()) runs[runs.length - 1] = { text: last.text + text, styles }
+    else runs.push({ text, styles })
+  }
+  return runs
+}
+
 /** Splits a line into rows of a number of columns. */
-function rowsOf(cells: readonly string[], columns: number): readonly Row[] {
-  const end = cells.findLastIndex((cell) => (cell ?? " ") !== " ") + 1
+function rowsOf(cells: readonly StyledText[], columns: number): readonly Row[] {
+  const end = cells.findLastIndex(({ text }) => text !== " ") + 1
   const rows: Row[] = []
   for (let from = 0; from < end || rows.length === 0; ) {
     let to = Math.min(end, from + columns)
-    if (to < end && cells[to] === "") to-- // a letter of two columns is not split
+    if (to < end && cells[to]!.text === "") to-- // a letter of two columns is not split
     rows.push({ cells: cells.slice(from, to), isBroken: to < end })
     from = to
   }
