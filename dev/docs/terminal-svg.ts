@@ -56,7 +56,7 @@ export function terminalSvg({ title, columns, rows, frames, still }: TerminalFil
     ...DOTS.map((fill, i) => `<circle cx="${22 + 20 * i}" cy="18" r="6" fill="${fill}"/>`),
     `<text class="title" x="${width / 2}" y="23" text-anchor="middle">${escapeXml(title)}</text>`,
     `<defs>${film.lines.map((line, id) => `<g id="r${id}">${line}</g>`).join("\n")}</defs>`,
-    `<svg x="${PADDING}" y="${TITLE_HEIGHT}" width="${inside.width}" height="${inside.height}"><g class="film">`,
+    `<svg x="${PADDING}" y="${TITLE_HEIGHT}" width="${inside.width}" height="${inside.height}" aria-hidden="true"><g class="film">`,
     ...film.frames,
     "</g></svg></svg>",
   ].join("\n")}\n`
