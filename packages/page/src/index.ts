@@ -1,7 +1,7 @@
 /** `@strata/page`: reports as HTML files that open offline, and the pages of a local server. */
 
 export { STATUS_LABELS } from "./labels/agents.ts"
-export { attachmentLabel, attachmentName, attachmentsLabel } from "./labels/attachments.ts"
+export { attachmentLabel, attachmentName, attachmentsLabel, listNames } from "./labels/attachments.ts"
 export { apiReasonLabel, CAUSE_LABELS, formatMissCost, pricePhrase } from "./labels/cache-breaks.ts"
 export {
   type CompactionMetrics,

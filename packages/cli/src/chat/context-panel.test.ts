@@ -131,7 +131,7 @@ test("attachments of other programs and results of your commands are named", () 
   const attachments = { foreign: { count: 2, tokens: 9_000 }, command_output: { count: 1, tokens: 4_000 } }
   const accounting = { ...ACCOUNTING, total: 78_000, commandOutput: 3_000, other: 2_000, attachments }
   const rows = contextLines(picture({ accounting, used: 98_000 }), COLUMNS).join("\n")
-  expect(rows).toMatch(/^attachment of another program .* 9,000/m)
+  expect(rows).toMatch(/^attachments of another program .* 9,000/m)
   expect(rows).toMatch(/^output of your commands .* 7,000/m)
   expect(rows).toMatch(/^summaries, program text .* 2,000/m)
 })

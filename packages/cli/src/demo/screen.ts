@@ -1,5 +1,6 @@
 /** Shows the demo: on a screen like the chat, with the window below it; otherwise one line per event. */
 import type { QueryEvent } from "@strata/core"
+import { listNames } from "@strata/page"
 import type { Scratch } from "@strata/sim"
 import { compactionTitle } from "../chat/folded.ts"
 import { itemsAfter } from "../chat/query-items.ts"
@@ -58,11 +59,13 @@ export function shownItem(item: Item): Item {
   return shown
 }
 
+const MAX_ADDED = 3 // attachments named after a compaction
+
 /** Expands a compaction, because the demo has no key for that. */
 function unfoldCompaction(item: Item): Item {
   if (item.kind !== "compaction" || !item.outcome) return item
   const { restored } = item
-  const added = restored.length === 0 ? [] : [`Added afterwards: ${restored.join(", ")}`]
+  const added = restored.length === 0 ? [] : [`Added afterwards: ${listNames(restored.map(fromRoot), MAX_ADDED)}`]
   return { kind: "panel", title: "≡ Compacted", lines: [compactionTitle(item).replace(/^Compacted: /, ""), ...added] }
 }
 

@@ -8,7 +8,7 @@ const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
   agent_status: "state of the agents",
   carried_facts: "facts from the journal",
   command_output: "output of",
-  compact_file_reference: "file, only its name",
+  compact_file_reference: "name of the file",
   deferred_tools: "tools not loaded",
   foreign: "attachment of another program",
   files_restored: "files put back",
@@ -29,7 +29,7 @@ export const attachmentName = (kind: string): string => ATTACHMENT_NAMES[kind] ?
 const PLURAL_NAMES: Readonly<Record<string, string>> = {
   agent_result: "reports of agents",
   command_output: "output of your commands",
-  compact_file_reference: "files, only their names",
+  compact_file_reference: "names of files",
   file: "files",
   foreign: "attachments of another program",
   hook_output: "outputs of hooks",
