@@ -106,7 +106,8 @@ interface Opening {
   readonly processorMs: number
   readonly peakMegabytes: number
   readonly read: string
-  readonly last: number
+  /** The last turn in the request. Absent if the request begins with a summary of everything. */
+  readonly last?: number | undefined
 }
 
 /** Runs in a new process, which ends without closing: the next opening finds the same journal. */
@@ -115,14 +116,14 @@ async function openAndReport(directory: string): Promise<void> {
   const { result: chat, ms: openMs } = await timed(() => open(directory, () => false))
   const { result: request, ms: prepareMs } = await timed(() => chat.prepare())
   const { user, system } = process.cpuUsage(before)
-  const calls = JSON.stringify(request.messages.slice(-6)).match(/toolu_(\d+)/g) ?? []
+  const calls = JSON.stringify(request.messages).match(/toolu_(\d+)/g) ?? []
   const opening: Opening = {
     openMs,
     prepareMs,
     processorMs: (user + system) / 1_000,
     peakMegabytes: process.resourceUsage().maxRSS / 1_000,
     read: chat.openResult.read,
-    last: Math.max(...calls.map((call) => Number(call.slice("toolu_".length)))),
+    last: calls.length === 0 ? undefined : Math.max(...calls.map((call) => Number(call.slice("toolu_".length)))),
   }
   console.log(JSON.stringify(opening))
   process.kill(process.pid, "SIGKILL")
@@ -159,9 +160,9 @@ async function compareSizes(root: string): Promise<void> {
     for (let kill = 0; kill < KILLS; kill++) {
       next = await runWriter(place, { first: next, bytes: Number.POSITIVE_INFINITY, lifeMs: lifeOf(kill) })
       const opening = openIn(place)
-      if (opening.last < next - 1)
-        throw new Error(`Turn ${next - 1} was acknowledged, but ${opening.last} is the last one.`)
-      next = Math.max(next, opening.last + 1)
+      const { last = next - 1 } = opening
+      if (last < next - 1) throw new Error(`Turn ${next - 1} was acknowledged, but ${last} is the last one.`)
+      next = last + 1
       openings.push(opening)
     }
     report(`after ${KILLS} kills`, openings)
