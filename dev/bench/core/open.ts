@@ -166,8 +166,7 @@ async function compareSizes(root: string): Promise<void> {
       openings.push(opening)
     }
     report(`after ${KILLS} kills`, openings)
-    for (const name of readdirSync(join(file, "..")))
-      if (name !== `${ID}.jsonl`) rmSync(join(file, "..", name), { recursive: true })
+    rmSync(file.replace(/jsonl$/, "checkpoint"))
     report("without a checkpoint", [openIn(place)])
   }
 }

@@ -150,12 +150,13 @@ async function standingLine(
   return `${dayOf(memory, now)}: ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
 }
 
-/** Created once, because that takes longer than everything else about a line. */
-const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" })
+/** Created on first use, because that takes as long as loading the rest of the memory code. */
+let dayFormat: Intl.DateTimeFormat | undefined
 
 /** The day in short form, because it is a quarter of a short rule. The year is added if it differs. */
 function dayOf({ confirmed }: Memory, now: Date): string {
-  const day = DAY.format(new Date(confirmed))
+  dayFormat ??= new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" })
+  const day = dayFormat.format(new Date(confirmed))
   const year = confirmed.slice(0, "YYYY".length)
   return year === `${now.getUTCFullYear()}` ? day : `${day} ${year}`
 }
