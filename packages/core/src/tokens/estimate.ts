@@ -5,6 +5,7 @@
  * tokens. For unknown models simple rules apply: 4 bytes of text per token, 2 bytes of JSON, 2,000 tokens for an image or a document, and
  * a third on top.
  */
+import { crc32 } from "node:zlib"
 import { memoize } from "../base/work.ts"
 import {
   asServerResult,
@@ -396,12 +397,10 @@ function forgetOldest(remembered: Map<string, unknown>): void {
   }
 }
 
-/** Length and FNV-1a hash. */
+/** Length and checksum. */
 function fingerprint(content: NonNullable<ToolResult["content"]>): string {
   const text = typeof content === "string" ? content : JSON.stringify(content)
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return `${typeof content}:${text.length}:${hash}`
+  return `${typeof content}:${text.length}:${crc32(text)}`
 }
 
 // Caches the measures of blocks for several questions about the same ones. The tools of the prompt must not change meanwhile.

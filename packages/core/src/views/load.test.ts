@@ -98,6 +98,17 @@ test("JRN-4 property: with the checkpoint of an earlier boundary nothing before 
   )
 })
 
+test("JRN-4 a decision made after going back to before a boundary counts, although the conversation came back", async () => {
+  const text: Step = { kind: "user", content: "fix the test" }
+  const { journal, checkpoints } = await played([
+    [text, { kind: "attach", text: "fix the test", isMemory: false }],
+    [text, { kind: "rewind", to: 0 }],
+    [text, { kind: "rewind", to: 22 }],
+  ])
+  const { views } = await loadViews(watched(journal, () => checkpoints[1]).journal, OPTIONS)
+  expect(await stateOf(views)).toEqual(await stateOf((await loadViews(journal, OPTIONS)).views))
+})
+
 test("JRN-4 an interrupted reading of the past begins again, and what came meanwhile is read after it", async () => {
   const steps = Array.from({ length: 40 }, (_, at): Step => ({ kind: "user", content: `Port ${4000 + at} is used.` }))
   const { journal } = await played([steps, steps])

@@ -9,7 +9,7 @@ import type { Journal, ResumeData } from "../journal/store.ts"
 import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { foldLine, withoutUsage } from "./context/rendered-messages.ts"
-import { isOnPath, ParentLinks, type PathLookup } from "./path.ts"
+import { isOnPath, ParentLinks, type PathLookup, StraightPath } from "./path.ts"
 import { boundaryOf, hasSlowStates, readCheckpoint, type UnreadPast, type ViewOptions, Views } from "./views.ts"
 
 export interface LoadedViews {
@@ -20,8 +20,11 @@ export interface LoadedViews {
 
 /** `resumed`: what opening the journal returned. Valid only as long as nothing was appended. */
 export async function loadViews(journal: Journal, options: ViewOptions, resumed?: ResumeData): Promise<LoadedViews> {
-  const fromTail = await loadTail(journal, options, resumed)
-  return fromTail ? { views: fromTail, read: "tail" } : { views: await loadAll(journal, options), read: "all" }
+  const data = resumed ?? (await journal.resume())
+  const fromTail = await loadTail(journal, options, data)
+  if (fromTail) return { views: fromTail, read: "tail" }
+  const views = (await loadStraight(journal, options, data)) ?? (await loadAll(journal, options))
+  return { views, read: "all" }
 }
 
 /**
@@ -35,11 +38,7 @@ export interface JournalTail {
   readonly kept: readonly Entry[]
 }
 
-async function loadTail(
-  journal: Journal,
-  options: ViewOptions,
-  resumed: ResumeData | undefined,
-): Promise<Views | undefined> {
+async function loadTail(journal: Journal, options: ViewOptions, resumed: ResumeData): Promise<Views | undefined> {
   const tail = await readTail(journal, resumed)
   return tail && buildViews(tail, options, journal)
 }
@@ -59,11 +58,21 @@ export async function readTail(journal: Journal, resumed?: ResumeData): Promise<
   if (boundary === undefined || !isBoundaryEntry(boundary)) return undefined
   const places = lookUpPositions(entries)
   // the conversation went back to before this boundary, or a compaction since was undone, whose requests count differently
-  if (entries.some((entry) => places(entry) === "undone") || places(boundary) !== "on-path") return undefined
+  if (places(boundary) !== "on-path" || leavesTail(entries)) return undefined
+  if (entries.some((entry) => places(entry) === "undone")) return undefined
   const preserved = usable(boundary)
   const uuids = isBoundary(preserved) ? preserved.compactMetadata?.preservedMessages?.uuids : undefined
   const kept = uuids?.length ? await journal.findMany(uuids) : []
   return { entries, places, checkpoint, kept }
+}
+
+/** Whether the conversation once went back to before these entries. Decisions made there count, although it came back. */
+function leavesTail(entries: readonly Entry[]): boolean {
+  const known = new Set(entries.map(({ uuid }) => uuid))
+  return entries.some(
+    (entry) =>
+      isDecision(entry) && entry.subtype === "rewound" && entry.parentUuid !== null && !known.has(entry.parentUuid),
+  )
 }
 
 async function readRange(journal: Journal, first: Uuid): Promise<readonly Entry[]> {
@@ -97,6 +106,26 @@ export function buildViews(
   const isAfterCheckpoint = checkpoint !== undefined && first !== undefined
   if (isAfterCheckpoint) views.context.apply(first) // all other views included it in the checkpoint
   for (const entry of isAfterCheckpoint ? entries.slice(1) : entries) views.applyLoaded(entry, places(entry))
+  return views
+}
+
+/** Reads the journal once if it has no branches, which most never have. `undefined` if it has. */
+async function loadStraight(journal: Journal, options: ViewOptions, { tail }: ResumeData): Promise<Views | undefined> {
+  const places = lookUpPositions(tail.entries)
+  const [first, last] = [tail.entries[0], tail.entries.at(-1)]
+  if (!first || !last || tail.entries.some((entry) => places(entry) !== "on-path")) return undefined
+  const path = new StraightPath()
+  const views = new Views(options)
+  let checkpoint: unknown
+  views.leavePast(unreadPast(journal, { until: last.uuid, places: () => "on-path" }))
+  for await (const entry of journal.entries()) {
+    if (!path.continuesWith(entry)) return undefined
+    views.context.apply(entry)
+    views.applyPast(entry, "on-path")
+    if (entry.uuid === first.uuid) checkpoint = views.checkpoint(entry.uuid)
+    if (entry.uuid === last.uuid) break // others write to the journal
+  }
+  if (checkpoint !== undefined) await writeCheckpoint(journal, checkpoint)
   return views
 }
 

@@ -92,6 +92,25 @@ export class ParentLinks {
   }
 }
 
+/** Checks while reading that a journal has no branches: every message follows the one before. Then every entry is on the path. */
+export class StraightPath {
+  readonly #messages = new Set<Uuid>()
+  #head: Uuid | null = null
+
+  /** Whether the next entry continues the path. */
+  continuesWith(entry: Entry): boolean {
+    if (isDecision(entry)) {
+      if (entry.subtype === "rewound" || entry.subtype === "undone") return false
+      return entry.parentUuid === null || this.#messages.has(entry.parentUuid)
+    }
+    const parent = isBoundaryEntry(entry) ? (entry.logicalParentUuid ?? entry.parentUuid) : entry.parentUuid
+    if (entry.isSidechain || (parent ?? null) !== this.#head) return false
+    this.#messages.add(entry.uuid)
+    this.#head = entry.uuid
+    return true
+  }
+}
+
 export type PathPosition = "on-path" | "off-path" | "undone"
 export type PathLookup = (entry: Entry) => PathPosition
 
