@@ -11,10 +11,10 @@ export const titleFrom = (message: string): string => firstLine(message, TITLE_C
 export function findById<Listing extends { readonly id: string }>(
   id: string,
   conversations: readonly Listing[],
-): Listing {
+): Listing | undefined {
   const fitting = conversations.filter((conversation) => conversation.id.startsWith(id))
   const exact = fitting.find((conversation) => conversation.id === id)
-  if (exact ?? fitting.length === 1) return exact ?? fitting[0]!
-  if (fitting.length > 1) throw new UsageError(`${fitting.length} conversations start with ${id}. Type more of the id.`)
-  throw new UsageError(`There is no conversation ${id} in this project. "strata chat --resume" lists them.`)
+  if (!exact && fitting.length > 1)
+    throw new UsageError(`${fitting.length} conversations start with ${id}. Type more of the id.`)
+  return exact ?? fitting[0]
 }

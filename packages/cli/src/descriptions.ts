@@ -179,15 +179,24 @@ export const USAGE = describe({
   ],
 })
 
+/** Option of the commands that show conversations or memories. */
+const OWNER = {
+  kind: "text",
+  value: "NAME",
+  about: "only what a program stored here for this owner, as in memory: { owner }",
+} as const
+
 export const INSPECT = describe({
   name: "inspect",
   about: "show where a conversation's context and money went",
   more: [
     `${FORMATS_READ} It never writes to them.`,
     'Without a file it prints the same as "strata usage --text"; with a directory, the same for its files.',
+    "Instead of a file, give the id of a session or conversation, or a prefix of it.",
   ],
   operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
+    owner: OWNER,
     layers: { kind: "flag", about: "also show what layers 1 and 2 would have saved" },
     html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
     json: { kind: "flag", about: "print everything as JSON" },
@@ -254,6 +263,7 @@ the cache, the messages, sub-agents and memories. Changes in a running chat appe
     `The server listens on this machine only, and its URL contains a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
   ],
   options: {
+    owner: OWNER,
     port: { kind: "number", value: "N", about: "listen on this port (default: a free one)", min: 1, max: 65_535 },
     "no-open": { kind: "flag", about: "print the address and do not open a browser" },
   },
@@ -336,6 +346,7 @@ export const RECALL = describe({
     until: { kind: "text", value: "TIME", about: "only before this time" },
     tokens: { kind: "number", value: "N", about: "maximum tokens to print (default 4000)", min: 1, max: 25_000 },
     conversation: { kind: "text", value: "ID", about: "conversation id or unique prefix" },
+    owner: OWNER,
     json: { kind: "flag", about: "print as JSON" },
   },
   examples: [
@@ -427,6 +438,7 @@ export const MEMORY = describe({
     all: { kind: "flag", about: "list: also memories that newer ones replaced" },
     erase: { kind: "flag", about: "forget: remove it for good, including its history; for secrets" },
     yes: { kind: "flag", about: "revert or erase without a question; for scripts" },
+    owner: { ...OWNER, about: "list, show, history, search and why: the memories of this owner" },
     json: { kind: "flag", about: "print as JSON: list, show, history, search and why" },
   },
   sections: [

@@ -22,11 +22,10 @@ import { describeOpeningReport } from "@strata/core/store"
 import { undecidedSentence } from "./claude/user-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
-import { findById } from "./conversation-names.ts"
 import { escapeInvisible } from "./display/escaped.ts"
 import { sandboxNotice } from "./sandbox-notice.ts"
 import type { ConversationStart, Environment, SessionOptions } from "./session-options.ts"
-import { conversationsIn, nearestFirst } from "./stored-conversation.ts"
+import { chooseConversation } from "./stored-conversation.ts"
 
 /** Answers the agent's questions. If absent, every question is denied. */
 export type SessionUser = Pick<AgentOptions, "askPermission" | "promptUser" | "approvePlan">
@@ -227,12 +226,11 @@ export async function findConversation(
     return resumeFile({ file: resolve(calledFrom, beginning.file), cwd, env })
   }
   // a conversation without an owner is opened only by its id
-  const conversations = await conversationsIn({ cwd, env, alsoUnowned: beginning.from === "id" })
-  if (conversations.length === 0)
-    throw new UsageError('This project has no conversation yet. Start one with "strata chat" or "strata run".')
-  if (beginning.from === "id") return { conversation: findById(beginning.id, conversations), notes: [] }
-  const conversation = nearestFirst(conversations, cwd)[0]!
-  return { conversation, notes: elsewhere(conversation, cwd) }
+  const consequence = '. Start one with "strata chat" or "strata run".'
+  const { from } = beginning
+  const id = from === "id" ? beginning.id : undefined
+  const conversation = await chooseConversation({ cwd, env, id, alsoUnowned: from === "id", consequence })
+  return { conversation, notes: from === "id" ? [] : elsewhere(conversation, cwd) }
 }
 
 const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string): readonly string[] =>

@@ -1,13 +1,18 @@
-/** Lists the stored conversations of a project, and opens one to change its context. This needs no model and no key. */
+/** Lists and finds the stored conversations of a project, and opens one to change its context. This needs no model and no key. */
 import { realpath } from "node:fs/promises"
 import { sep } from "node:path"
 import {
   type Conversation,
   listConversations,
   localUser,
+  type Owner,
   openConversation,
   type StoredConversation,
+  strataDirectory,
 } from "@strata/core"
+import { isNamespaceOf } from "@strata/core/base"
+import { resolveProjectAt } from "@strata/core/projects"
+import { listProjectNamespaces, storeFrom } from "@strata/core/store"
 import { type CommandCall, UsageError } from "./command.ts"
 import { findById } from "./conversation-names.ts"
 import { modelFrom } from "./session-options.ts"
@@ -15,12 +20,74 @@ import { modelFrom } from "./session-options.ts"
 export interface StoredConversationsOptions extends Pick<CommandCall, "cwd" | "env"> {
   /** Includes conversations that a program stored without an owner. They are opened only by id. */
   readonly alsoUnowned?: boolean
+  /** Name of the owner, as a program passed it in the option `memory`. Only this owner's conversations. Default: the user. */
+  readonly owner?: string | undefined
 }
 
-/** Conversations of the user, newest first. */
-export async function conversationsIn(place: StoredConversationsOptions): Promise<readonly StoredConversation[]> {
-  const { cwd, env, alsoUnowned = false } = place
-  return listConversations({ cwd: await realpath(cwd), env, owner: localUser, alsoUnowned })
+/** Conversations of the user or of an owner, newest first. */
+export async function conversationsIn(options: StoredConversationsOptions): Promise<readonly StoredConversation[]> {
+  const { cwd, env, owner, alsoUnowned = false } = options
+  const place = { cwd: await realpath(cwd), env }
+  return listConversations(owner === undefined ? { ...place, owner: localUser, alsoUnowned } : { ...place, owner })
+}
+
+/** Which conversation a command is about. */
+export interface ConversationChoice extends StoredConversationsOptions {
+  /** The id or its prefix. Default: the newest conversation of this directory, else of the project. */
+  readonly id?: string | undefined
+  /** Follows "This project has no conversation yet" in the error message. */
+  readonly consequence?: string
+}
+
+/** The chosen conversation. If there is none, the error says whether this project has conversations of other owners. */
+export async function chooseConversation(choice: ConversationChoice): Promise<StoredConversation> {
+  const { id, ...place } = choice
+  const all = await conversationsIn(place)
+  const found = id === undefined ? nearestFirst(all, await realpath(place.cwd))[0] : findById(id, all)
+  if (found) return found
+  throw await missingConversation({ ...choice, isEmpty: all.length === 0 })
+}
+
+/** `isEmpty`: there is no conversation at all. */
+type MissingConversation = ConversationChoice & { readonly isEmpty: boolean }
+
+export async function missingConversation(missing: MissingConversation): Promise<UsageError> {
+  const others = await otherOwners(missing)
+  const problem = describeMissing(missing)
+  return new UsageError(others === undefined ? problem : `${problem} ${others}`)
+}
+
+function describeMissing({ id, owner, consequence = ".", isEmpty }: MissingConversation): string {
+  if (owner !== undefined)
+    return isEmpty
+      ? "This owner has no conversation in this project. Names are compared exactly."
+      : `This owner has no conversation ${id} in this project.`
+  return isEmpty
+    ? `This project has no conversation yet${consequence}`
+    : `There is no conversation ${id} in this project. "strata chat --resume" lists them.`
+}
+
+/**
+ * A sentence about conversations of this project that belong to other owners. It names no owner, because only hashes of them are stored.
+ * Nothing of the conversations is read.
+ */
+export async function otherOwners(place: StoredConversationsOptions): Promise<string | undefined> {
+  const { env, owner } = place
+  const cwd = await realpath(place.cwd)
+  const store = storeFrom({ dir: strataDirectory(env), env })
+  const project = await resolveProjectAt({ cwd, env, store })
+  const namespacesOf = (one: Owner | undefined) => listProjectNamespaces({ store, project, owner: one })
+  const names = await namespacesOf(localUser)
+  const known = new Set([...names, ...(await namespacesOf(undefined)), ...(await namespacesOf(owner))])
+  const others = (await store.projects()).filter(
+    (namespace) => !known.has(namespace) && names.some((name) => isNamespaceOf(name, namespace)),
+  )
+  const counts = await Promise.all(others.map(async (one) => (await store.list(one, { isBare: true })).length))
+  const count = counts.reduce((sum, one) => sum + one, 0)
+  if (count === 0) return undefined
+  const belong =
+    count === 1 ? "1 conversation belongs to another owner" : `${count} conversations belong to other owners`
+  return `${belong}: strata dashboard --owner NAME shows what NAME has.`
 }
 
 /**
@@ -48,9 +115,7 @@ export interface OpenStoredOptions extends Pick<CommandCall, "cwd" | "env"> {
 }
 
 export async function openStoredConversation({ cwd, env, id }: OpenStoredOptions): Promise<Conversation> {
-  const begun = await conversationsIn({ cwd, env, alsoUnowned: true })
-  if (begun.length === 0) throw new UsageError("This project has no conversation yet.")
-  const conversation = id === undefined ? nearestFirst(begun, await realpath(cwd))[0]! : findById(id, begun)
+  const conversation = await chooseConversation({ cwd, env, id, alsoUnowned: true })
   return openConversation({
     model: conversation.model ?? modelFrom(undefined, env),
     id: conversation.id,

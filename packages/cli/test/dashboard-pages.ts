@@ -6,8 +6,12 @@ import { MAIN } from "./strata-process.ts"
 import type { Workbench } from "./workbench.ts"
 
 /** Requests pages like a browser. */
-export async function startDashboard(bench: Workbench, env: Readonly<Record<string, string>>) {
-  const child = spawn(process.execPath, [MAIN, "dashboard", "--no-open"], {
+export async function startDashboard(
+  bench: Workbench,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+) {
+  const child = spawn(process.execPath, [MAIN, "dashboard", "--no-open", ...args], {
     cwd: bench.project,
     env: { ...bench.env, ...env },
   })

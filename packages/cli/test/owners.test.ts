@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { openConversation } from "@strata/core"
 import { expect, test } from "vitest"
+import { startDashboard } from "./dashboard-pages.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
 async function says({ home, project }: Workbench, id: string, text: string, owner?: string): Promise<void> {
@@ -70,4 +71,78 @@ test("BEY-12 strata move --owner hands out what one owner has, and does not advi
   expect(stdout).not.toContain("remove the folders")
   const kept = (await readdir(out, { recursive: true })).filter((name) => name.endsWith(".jsonl"))
   expect(kept).toEqual([expect.stringContaining("of-ada.jsonl")])
+})
+
+const OTHERS = "2 conversations belong to other owners: strata dashboard --owner NAME shows what NAME has."
+
+test("L5-12 a command that finds no conversation says that other owners have some, and reads and names none of them", async () => {
+  await using bench = await workbench({ turns: [] })
+  for (const owner of ["ada", "ben"]) await says(bench, `of-${owner}`, "Restart heron on the port kanari.", owner)
+  const none = [
+    ["dashboard", "of-ada"],
+    ["recall", "--search", "heron"],
+    ["inspect", "of-ada"],
+    ["undo"],
+    ["agents", "show", "a"],
+    ["memory", "why"],
+    ["run", "--continue", "Go on."],
+  ]
+  for (const args of none) {
+    const { code, stdout, stderr } = await bench.here(args)
+    expect({ args, code, stdout, stderr }).toEqual({
+      args,
+      code: 2,
+      stdout: "",
+      stderr: expect.stringContaining(OTHERS),
+    })
+    expect(stderr).not.toMatch(/of-ben|kanari/)
+  }
+  const { page, end } = await startDashboard(bench, {})
+  expect(await page("/")).toMatch(new RegExp(`No conversation yet.*${OTHERS}`, "s"))
+  await end()
+})
+
+test("L5-12 --owner shows what this owner has in this project, and nothing of anyone else", async () => {
+  await using bench = await workbench({ turns: ["Done."] })
+  for (const owner of ["ada", "ben"]) await says(bench, `of-${owner}`, `Restart heron, says kanari-${owner}.`, owner)
+  await says(bench, "of-no-one", "Restart heron, says kanari-none.")
+  await bench.here(["run", "Restart heron, says kanari-me."])
+  const ada = (...args: string[]) => bench.here([...args, "--owner", "ada"])
+  const shown = [
+    ["recall", "--search", "heron"],
+    ["recall", "--search", "heron", "--project"],
+    ["recall", "--search", "heron", "--conversation", "of-a"],
+    ["memory", "search", "heron"],
+  ]
+  for (const args of shown) {
+    const { code, stdout } = await ada(...args)
+    expect({ args, code, names: stdout.match(/kanari-\w+/g) }).toEqual({ args, code: 0, names: ["kanari-ada"] })
+  }
+  expect(JSON.parse((await ada("inspect", "of-ada", "--json")).stdout).conversations).toHaveLength(1)
+  expect(await ada("inspect", "of-ben")).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("This owner has no"),
+  })
+  expect(await ada("memory", "forget", "heron")).toMatchObject({ code: 2 })
+  expect(await ada("inspect")).toMatchObject({ code: 2, stderr: expect.stringContaining("--owner needs the id") })
+  const { page, end } = await startDashboard(bench, {}, ["--owner", "ada"])
+  const list = await page("/")
+  expect(list.match(/\/c\/of-\w+/g)).toEqual(["/c/of-ada"])
+  expect(list).toContain("1 conversation belongs to another owner")
+  expect(await page("/c/of-ada/rows?from=0")).toContain("kanari-ada")
+  expect(await page("/c/of-ada/find?words=heron")).not.toMatch(/kanari-(ben|none|me)/)
+  expect(await page("/c/of-ben/rows?from=0")).toContain("This page does not exist")
+  expect(await page("/memories")).toContain("Nothing is remembered yet")
+  await end()
+  const misspelt = await bench.here(["dashboard", "--owner", "Ada"])
+  expect(misspelt).toMatchObject({ code: 2, stderr: expect.stringContaining("Names are compared exactly. 2 conv") })
+})
+
+test("strata inspect finds the conversations of this project as strata dashboard does, by id or prefix", async () => {
+  await using bench = await workbench({ turns: ["Done."] })
+  await says(bench, "04cdb09b-of-no-one", "Restart heron.")
+  const [own] = (await bench.here(["run", "--json", "Restart heron."])).stdout.split("\n")
+  const { conversation } = JSON.parse(own!) as { readonly conversation: string }
+  for (const id of ["04cdb09b", "04cdb09b-of-no-one", conversation, conversation.slice(0, 8)])
+    expect(await bench.here(["inspect", id])).toMatchObject({ code: 0, stderr: "" })
 })

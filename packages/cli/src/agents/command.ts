@@ -6,12 +6,11 @@ import { type AgentDirectory, type AgentView, openAgentDirectory, type SocketRep
 import { STATUS_LABELS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type CommandCall, type Run, UsageError } from "../command.ts"
-import { findById } from "../conversation-names.ts"
 import { AGENTS } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { interruptible } from "../run/interruption.ts"
-import { conversationsIn, nearestFirst } from "../stored-conversation.ts"
+import { chooseConversation, conversationsIn, nearestFirst } from "../stored-conversation.ts"
 import { nearestTo } from "../suggestion.ts"
 import { describeActivity, entryLines } from "./activity.ts"
 import { listEarlierAgents } from "./earlier.ts"
@@ -27,15 +26,13 @@ export interface AgentDirectoryOptions extends Pick<CommandCall, "cwd" | "env"> 
 }
 
 export async function openDirectory({ cwd, env, id, open = false }: AgentDirectoryOptions): Promise<AgentDirectory> {
-  const begun = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: true }), await realpath(cwd))
-  if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
-  if (id !== undefined) return openAgentDirectory(findById(id, begun), { env })
-  if (open)
-    for (const one of begun) {
+  const place = { cwd, env, alsoUnowned: true }
+  if (open && id === undefined)
+    for (const one of nearestFirst(await conversationsIn(place), await realpath(cwd))) {
       const agents = await openAgentDirectory(one, { env })
       if (await agents.isOpen()) return agents
     }
-  return openAgentDirectory(begun[0]!, { env })
+  return openAgentDirectory(await chooseConversation({ ...place, id, consequence: ", so it has no agents." }), { env })
 }
 
 /** Adds the current activity of each running agent, read from its own journal. */

@@ -2,6 +2,7 @@
 import { basename } from "node:path"
 import type { StoredConversation } from "@strata/core"
 import type { ExternalSession } from "@strata/transcripts"
+import { UsageError } from "../command.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { formatTimeAgo } from "../display/numbers.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -13,7 +14,11 @@ export async function resume(chat: CommandTarget, named: string): Promise<void> 
   if (isTranscriptName(named)) return chat.importAndResume(named)
   const own = await chat.conversations()
   const others = own.filter((conversation) => conversation.id !== chat.agent.conversation.id)
-  if (named !== "") return chat.resume(findById(named, others))
+  if (named !== "") {
+    const found = findById(named, others)
+    if (!found) throw new UsageError(`There is no other conversation ${named} in this project. "/resume" lists them.`)
+    return chat.resume(found)
+  }
   const { cwd } = chat.place
   const rows = resumable({ own: others, all: own, external: await chat.externalSessions(), now: chat.now(), cwd })
   if (rows.length === 0) return chat.notice("This project has no other conversation.")

@@ -14,7 +14,7 @@ import {
 import type { CommandCall } from "../command.ts"
 import { formatNumber } from "../display/numbers.ts"
 import { startWorker } from "../usage/workers.ts"
-import { conversationActions, projectSource, UNTITLED } from "./source.ts"
+import { conversationActions, projectSource, type SourcePlace, UNTITLED } from "./source.ts"
 import { projectWork } from "./work.ts"
 
 type Place = Pick<CommandCall, "cwd" | "env">
@@ -24,9 +24,13 @@ export interface DashboardSource {
   close(): Promise<void>
 }
 
-/** Without an index, as on a disk that cannot be written, only this project is shown, and no costs. */
-export async function dashboardSource(place: Place): Promise<DashboardSource> {
-  const ofProject = await projectSource(place)
+/**
+ * Without an index, as on a disk that cannot be written, only this project is shown, and no costs. Nothing of another owner is in the
+ * user's index.
+ */
+export async function dashboardSource({ owner, ...place }: SourcePlace): Promise<DashboardSource> {
+  const ofProject = await projectSource({ ...place, owner })
+  if (owner !== undefined) return { source: ofProject, close: async () => {} }
   const { env } = place
   const store = storeFrom({ dir: strataDirectory(env), env })
   const project = await findProject(store, place)

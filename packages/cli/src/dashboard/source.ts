@@ -2,6 +2,7 @@
 import { realpath } from "node:fs/promises"
 import {
   localUser,
+  type Owner,
   openConversation,
   openMemoryBank,
   openRecall,
@@ -14,17 +15,24 @@ import { storeFrom } from "@strata/core/store"
 import type { ConversationActions, NamedConversation, PageSource } from "@strata/page/server"
 import type { CommandCall } from "../command.ts"
 import { modelFrom } from "../session-options.ts"
-import { conversationsIn } from "../stored-conversation.ts"
+import { conversationsIn, otherOwners } from "../stored-conversation.ts"
 import { projectWork } from "./work.ts"
 
 export const UNTITLED = "no title yet"
 
-export async function projectSource({ cwd, env }: Pick<CommandCall, "cwd" | "env">): Promise<PageSource> {
-  const place = { cwd: await realpath(cwd), env }
+export interface SourcePlace extends Pick<CommandCall, "cwd" | "env"> {
+  /** Owner of the conversations and memories. Default: the user. */
+  readonly owner?: string | undefined
+}
+
+type SourceOwner = Pick<CommandCall, "cwd" | "env"> & { readonly owner: Owner }
+
+export async function projectSource({ cwd, env, owner }: SourcePlace): Promise<PageSource> {
+  const place: SourceOwner = { cwd: await realpath(cwd), env, owner: owner ?? localUser }
   const store = storeFrom({ dir: strataDirectory(env), env })
-  const listed = () => conversationsIn({ ...place, alsoUnowned: true })
+  const listed = () => conversationsIn({ ...place, owner, alsoUnowned: true })
   return {
-    name: "Conversations of this project",
+    name: owner === undefined ? "Conversations of this project" : `Conversations of ${owner}`,
     conversations: async () =>
       (await listed()).map(({ id, title = UNTITLED, updated, model }) => ({
         ...{ id, title, touched: updated },
@@ -34,21 +42,26 @@ export async function projectSource({ cwd, env }: Pick<CommandCall, "cwd" | "env
       const found = (await listed()).find((each) => each.id === id)
       if (!found) return undefined
       const { title = UNTITLED, address } = found
-      return { id, title, location: { store, address }, actions: conversationActions(found, place) }
+      return { id, title, location: { store, address }, actions: conversationActions(found, { ...place, owner }) }
     },
-    memories: () => openMemoryBank({ ...place, owner: localUser }),
+    notListed: () => otherOwners({ ...place, owner }),
+    memories: () => openMemoryBank({ ...place, readOnly: owner !== undefined }),
     work: await projectWork({ ...place, store, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 
 export function conversationActions(
   conversation: StoredConversation,
-  place: Pick<CommandCall, "cwd" | "env">,
+  { owner, ...place }: SourcePlace,
 ): ConversationActions {
   const { id, model, isOwned } = conversation
-  const where: StoreLocation = isOwned ? { ...place, owner: localUser } : place
+  const where: StoreLocation = isOwned ? { ...place, owner: owner ?? localUser } : place
+  const memory = owner === undefined ? {} : { memory: { owner } }
   const open = (options: { readonly layers?: [] }) =>
-    openConversation({ model: model ?? modelFrom(undefined, place.env), id, mustExist: true, ...place, ...options })
+    openConversation({
+      ...{ model: model ?? modelFrom(undefined, place.env), id, mustExist: true },
+      ...{ ...place, ...memory, ...options },
+    })
   return {
     agents: () => openAgentDirectory(conversation, where),
     async undo(request) {

@@ -1,7 +1,7 @@
 /** Background work of a project in all processes of this machine: its dream, sub-agents, and requests of the layers. */
 import { type FSWatcher, watch } from "node:fs"
 import { join } from "node:path"
-import { localUser, openMemoryBank, type Store, type StoredConversation } from "@strata/core"
+import { localUser, type Owner, openMemoryBank, type Store, type StoredConversation } from "@strata/core"
 import { openAgentDirectory } from "@strata/core/agent"
 import type { SentRequest } from "@strata/core/store"
 import { journalDirectoryIn } from "@strata/core/store"
@@ -18,13 +18,14 @@ const QUIET_MS = 24 * 60 * 60 * 1_000
 
 export interface ProjectWorkOptions extends Pick<CommandCall, "cwd" | "env"> {
   readonly store: Store
+  readonly owner?: Owner
   readonly conversations: () => Promise<readonly StoredConversation[]>
   readonly titleOf: (conversation: StoredConversation) => string
 }
 
 export async function projectWork(place: ProjectWorkOptions): Promise<WorkPages> {
-  const { cwd, env, store, conversations, titleOf } = place
-  const bank = await openMemoryBank({ cwd, env, owner: localUser, readOnly: true })
+  const { cwd, env, store, owner = localUser, conversations, titleOf } = place
+  const bank = await openMemoryBank({ cwd, env, owner, readOnly: true })
 
   async function workOf(conversation: StoredConversation): Promise<readonly BackgroundWork[]> {
     const agents = await openAgentDirectory(conversation, { env })

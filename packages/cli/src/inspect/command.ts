@@ -18,6 +18,8 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(INSPECT, args)
   const directories = await directoriesIn(operands, cwd)
   if (operands.length === 0 || directories.length > 0) {
+    if (values.owner !== undefined)
+      throw new UsageError('--owner needs the id of a conversation. "strata dashboard --owner NAME" lists them.')
     if (directories.length < operands.length || values.html !== undefined || values.layers)
       throw new UsageError(
         '"strata inspect" takes files, or directories, or nothing for everything on this machine. --html and --layers need files.',
@@ -25,7 +27,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     const { runUsage } = await import("../usage/command.ts")
     return runUsage({ cwd, env, terminal }, { dirs: directories, json: values.json })
   }
-  const files = await resolveFiles(operands, { cwd, env })
+  const files = await resolveFiles(operands, { cwd, env, owner: values.owner })
   const place = values.html === undefined ? undefined : await checkPagePath(values.html, cwd)
   const inspected: InspectedTranscript[] = []
   const analyses: Analysis[] = []

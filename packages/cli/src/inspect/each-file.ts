@@ -7,6 +7,7 @@ import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { type CommandCall, UsageError } from "../command.ts"
 import { type Progress, type ProgressSteps, progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
+import type { SessionPlace } from "../export/session-file.ts"
 
 const DONE = 0
 const SOME_FAILED = 1
@@ -38,10 +39,7 @@ export async function forEachFile(terminal: Terminal, work: (work: FileWork) => 
 const SESSION = /^[\w-]{4,}$/
 
 /** Resolves paths and session ids to files. */
-export function resolveFiles(
-  names: readonly string[],
-  place: Pick<CommandCall, "cwd" | "env">,
-): Promise<readonly string[]> {
+export function resolveFiles(names: readonly string[], place: SessionPlace): Promise<readonly string[]> {
   return Promise.all(
     names.map(async (name) => {
       if (!SESSION.test(name)) return name

@@ -10,6 +10,7 @@ import { describeAge } from "../display/numbers.ts"
 import { withProgress } from "../display/progress.ts"
 import { firstLine, indent } from "../display/text.ts"
 import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
+import { missingConversation } from "../stored-conversation.ts"
 import { nearestTo } from "../suggestion.ts"
 import { type AttachedMemories, attachedMemoryLines, findAttachedMemories } from "./attached-memories.ts"
 import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
@@ -73,7 +74,9 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   const { action, given } = parseAction(operands)
   if (values.erase && action !== "forget") throw new UsageError("--erase belongs to: strata memory forget")
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
-  const bank = await openProjectBank({ cwd, env })
+  if (values.owner !== undefined && USER_ACTIONS.has(action))
+    throw new UsageError(`--owner only shows memories. strata memory ${action} has no --owner.`)
+  const bank = await openProjectBank({ cwd, env, owner: values.owner, readOnly: values.owner !== undefined })
   const { location } = bank
   for (const notice of bank.notices) terminal.complain(`${escapeForTerminal(notice)}\n`)
   const look = { style: terminal.style, columns: terminal.columns, now: new Date(), isShort: terminal.isScreen }
@@ -114,7 +117,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     }
     case "why": {
       const found = await withProgress(terminal, "Reading the conversation", () =>
-        findAttachments({ bank, env, id: given[0] }),
+        findAttachments({ bank, cwd, env, owner: values.owner, id: given[0] }),
       )
       return show(found, () => attachmentsPage(found, look))
     }
@@ -155,21 +158,22 @@ interface AttachmentReport extends AttachedMemories {
   readonly title?: string
 }
 
-interface AttachmentQuery extends Pick<CommandCall, "env"> {
+interface AttachmentQuery extends Pick<CommandCall, "cwd" | "env"> {
+  readonly owner: string | undefined
   readonly bank: ProjectBank
   /** Prefix of a conversation's id. Default: the newest. */
   readonly id: string | undefined
 }
 
-async function findAttachments({ bank, env, id }: AttachmentQuery): Promise<AttachmentReport> {
+async function findAttachments({ bank, id, ...place }: AttachmentQuery): Promise<AttachmentReport> {
   const all = await bank.conversations()
   const found = id === undefined ? all[0] : findById(id, all)
-  if (!found) throw new UsageError("This project has no conversation yet.")
+  if (!found) throw await missingConversation({ ...place, id, isEmpty: all.length === 0 })
   const title = found.title && titleFrom(found.title)
   return {
     conversation: found.id,
     ...(title ? { title } : {}),
-    ...(await findAttachedMemories(readEntries(found, { env }))),
+    ...(await findAttachedMemories(readEntries(found, { env: place.env }))),
   }
 }
 

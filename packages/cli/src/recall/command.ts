@@ -1,29 +1,28 @@
 /** `strata recall`: retrieves content of a conversation by handle, range or search. Reads only, so the conversation may be in use. */
 import { realpath } from "node:fs/promises"
-import { localUser, openRecall, type StoredConversation } from "@strata/core"
+import { localUser, openRecall } from "@strata/core"
 import type { RecallInput, RecallWording } from "@strata/core/agent"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
-import { findById } from "../conversation-names.ts"
 import { RECALL } from "../descriptions.ts"
 import { withProgress } from "../display/progress.ts"
 import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
-import { conversationsIn, nearestFirst } from "../stored-conversation.ts"
+import { chooseConversation } from "../stored-conversation.ts"
 
 const DONE = 0
 const NOTHING_FOUND = 1
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(RECALL, args)
-  const { conversation, json, tokens, project, ...rest } = values
+  const { conversation: id, json, tokens, project, owner, ...rest } = values
   const input: RecallInput = {
     ...readQuery({ ...rest, handle: operands[0], budget: tokens }),
     ...(project ? { in: "project" } : {}),
   }
   // a conversation without an owner is searched only if it is named
-  const directory = await realpath(cwd)
-  const all = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined }), directory)
-  const past = await openRecall(findConversation(all, conversation), { cwd: directory, env, owner: localUser })
+  const choice = { cwd, env, owner, id, alsoUnowned: id !== undefined }
+  const conversation = await chooseConversation({ ...choice, consequence: ", so there is nothing to recall." })
+  const past = await openRecall(conversation, { cwd: await realpath(cwd), env, owner: owner ?? localUser })
   try {
     const { state, text, ...data } = await withProgress(terminal, "Searching", () =>
       past.recall(input, COMMAND_WORDING),
@@ -50,11 +49,6 @@ const asOptions = (why: string) =>
         .replace(/^(since|until|kind)\b/, "--$1")
         .replace(" and until", " and --until")
         .replace("Use search", "Use --search")
-
-function findConversation(all: readonly StoredConversation[], id: string | undefined): StoredConversation {
-  if (all.length === 0) throw new UsageError("This project has no conversation yet, so there is nothing to recall.")
-  return id === undefined ? all[0]! : findById(id, all)
-}
 
 /** Wording of results with command lines, where the model would get the tool's input. */
 const COMMAND_WORDING: RecallWording = {

@@ -18,6 +18,8 @@ export interface PageSource {
   /** Conversations, newest first. */
   conversations(): Promise<readonly ListedConversation[]>
   find(id: string): Promise<NamedConversation | undefined>
+  /** A sentence about conversations that are not listed, and how to see them. */
+  notListed?(): Promise<string | undefined>
   /** Absent if the list of conversations does not change by itself. */
   readonly list?: ListPages
   /** Usage report over all conversations of this machine. Replaces the list. */

@@ -29,6 +29,7 @@ export function addListRoutes(routes: Hono, { base, source, now }: ListRoutes): 
     const search = given ?? ownProject(conversations)
     const main = conversationsView({
       ...{ base, name, conversations, search, now: now(), progress: list?.progress() },
+      notListed: await source.notListed?.(),
     })
     if (context.req.header("x-part") === "main") return respondWithPage(context, main)
     const events = list ? { events: `${base}/events` } : {}

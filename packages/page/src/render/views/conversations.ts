@@ -13,6 +13,8 @@ export interface ConversationsViewInput {
   readonly search: URLSearchParams
   /** Sentence about work in progress. */
   readonly progress: string | undefined
+  /** Sentence about conversations that are not listed. */
+  readonly notListed?: string | undefined
   readonly now: Date
 }
 
@@ -22,13 +24,15 @@ export function conversationsView({
   conversations,
   search,
   progress,
+  notListed,
   now,
 }: ConversationsViewInput): Markup {
+  const others = notListed === undefined ? undefined : html`<p class="soft">${notListed}</p>`
   if (conversations.length === 0)
     return html`<h1>${name}</h1>${emptyState(
       "No conversation yet.",
       "Begin one with: strata chat. It appears here as soon as you say something.",
-    )}`
+    )}${others}`
   const shape = listShape(conversations, { base, now })
   const query = parseListQuery(search, shape)
   const { project } = query.filters
@@ -46,7 +50,8 @@ ${
   page.rows.some(({ usage }) => usage && IS_LOWER_BOUND.has(usage.cost))
     ? html`<p class="soft">+ at least: a part has no known price, or its transcript records too little.</p>`
     : undefined
-}`
+}
+${others}`
 }
 
 const IS_LOWER_BOUND: ReadonlySet<string> = new Set(["partly-unknown", "lower-bound"])
