@@ -31,7 +31,15 @@ export async function selectContents(store: Store, { owner, project }: ContentCr
     }
   const places = new Set(all.flatMap(({ address }) => contentProject(address) ?? []))
   const own = new Set([...(named ?? (await projectsOf(store, places)))].map((name) => namespaceFor(name, owner)))
-  return { all, isSelected: (address) => own.has(contentProject(address) ?? "/") }
+  // a namespace that has no content any more still names its project
+  const isEmptied = (place: string) => named === undefined && namespaceFor(withoutOwner(place), owner) === place
+  return {
+    all,
+    isSelected: (address) => {
+      const place = contentProject(address) ?? "/"
+      return own.has(place) || isEmptied(place)
+    },
+  }
 }
 
 /**

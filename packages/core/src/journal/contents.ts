@@ -79,6 +79,10 @@ export interface Contents {
    * like `write`.
    */
   erase(address: ContentAddress, names?: readonly string[]): Promise<void>
+  /** The wanted namespaces that contain nothing and are not in use. Present only if a store keeps a place for them, such as a directory. */
+  emptyNamespaces?(isWanted: (project: string) => boolean): Promise<readonly string[]>
+  /** Removes the place of an empty namespace, with what killed processes left there. Anything else in it stays. */
+  removeEmpty?(project: string): Promise<void>
   /** Removes what exceeds the retention limit: messages from before the date that every member has read, and totals of earlier days. */
   prune(wanted: PruneCriteria): Promise<PruneCounts>
 }

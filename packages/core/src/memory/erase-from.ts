@@ -5,7 +5,7 @@
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ConversationLockedError, StrataError } from "../base/errors.ts"
 import { fileBatches } from "../journal/content-batches.ts"
-import { selectContents } from "../journal/content-selection.ts"
+import { type ContentSelection, selectContents } from "../journal/content-selection.ts"
 import {
   type ContentAddress,
   type Contents,
@@ -15,6 +15,7 @@ import {
   type StoredItem,
 } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
+import { removeUnusedIndex } from "../recall/journal-search.ts"
 import { openBank, updateSearchIndexes } from "./bank.ts"
 import { isTopicFile } from "./file-names.ts"
 
@@ -54,12 +55,16 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
   const { owner, subject, dryRun = false, clock = systemClock } = request
   if ((owner === undefined) === (subject === undefined) || owner === "" || subject?.trim() === "")
     throw new StrataError("Name an owner or a subject, and not both. Nothing was erased.")
-  const found = await findMatches(store, request)
+  const { found, isSelected } = await findMatches(store, request)
   const before = countMatches(found)
   const names = found.map(({ content, files }) => matchName(content.address, files)).sort()
   // a killed erasure may have left an index with the erased text. The next search would remove it too
   if (found.length === 0) await updateSearchIndexes(store)
-  if (dryRun) return { before, after: before, erased: [], left: [] }
+  const isWanted = (project: string) => owner !== undefined && isSelected({ kind: "sums", project })
+  if (dryRun) {
+    if (found.length === 0) await removeRemains(store, isWanted)
+    return { before, after: before, erased: [], left: [] }
+  }
   const skipped: string[] = []
   for (const match of found.sort(conversationsLast)) {
     try {
@@ -73,9 +78,28 @@ export async function eraseFrom(store: Store, request: EraseRequest): Promise<Er
     }
   }
   await updateSearchIndexes(store)
-  const still = await findMatches(store, request)
+  const { found: still } = await findMatches(store, request)
+  const remains = await removeRemains(store, isWanted)
   const remaining = new Set(still.map(({ content, files }) => matchName(content.address, files)))
-  return { before, after: countMatches(still), erased: names.filter((name) => !remaining.has(name)), left: skipped }
+  const erased = [...names.filter((name) => !remaining.has(name)), ...remains.erased]
+  return { before, after: countMatches(still), erased, left: [...skipped, ...remains.left] }
+}
+
+/** Removes search indexes and directories of namespaces that are empty now. */
+async function removeRemains(
+  store: Store,
+  isWanted: (project: string) => boolean,
+): Promise<Pick<EraseReport, "erased" | "left">> {
+  const contents = store.contents()
+  const erased: string[] = []
+  const left: string[] = []
+  for (const project of (await contents.emptyNamespaces?.(isWanted)) ?? []) {
+    const index = removeUnusedIndex(store, { project })
+    if (index === "removed") erased.push(`search index ${project}`)
+    if (index === "open") left.push(`search index ${project}: a process has it open. It contains nothing.`)
+    else await contents.removeEmpty?.(project)
+  }
+  return { erased, left }
 }
 
 /** A member of the team to erase, if there is one. Single messages can be erased from any team. */
@@ -105,7 +129,13 @@ const rank = ({ content: { address } }: EraseMatch) =>
 const matchName = (address: ContentAddress, files: readonly string[] | undefined): string =>
   files === undefined || address.kind === "team" ? contentName(address) : `${contentName(address)}: ${files.join(", ")}`
 
-async function findMatches(store: Store, request: EraseRequest): Promise<EraseMatch[]> {
+async function findMatches(
+  store: Store,
+  request: EraseRequest,
+): Promise<{
+  readonly found: EraseMatch[]
+  readonly isSelected: ContentSelection["isSelected"]
+}> {
   const contents = store.contents()
   const { all, isSelected } = await selectContents(store, request)
   const needles = request.subject === undefined ? undefined : subjectSpellings(request.subject)
@@ -115,7 +145,7 @@ async function findMatches(store: Store, request: EraseRequest): Promise<EraseMa
     if (needles === undefined) found.push({ content, messages: await messagesIn(contents, content) })
     else found.push(...(await matchesIn(contents, content, needles)))
   }
-  return found
+  return { found, isSelected }
 }
 
 /** Spellings of the subject: as plain text and as JSON. */

@@ -10,7 +10,7 @@ import type { PassageSearchResult } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
 import type { IncrementalIndex } from "./index/incremental-index.ts"
-import { removeDatabase } from "./index/index-file.ts"
+import { removeDatabase, removeUnusedDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
 import { RemoteIndex } from "./index/remote-index.ts"
 import { TOKENS_VERSION } from "./index/tokens.ts"
@@ -172,8 +172,24 @@ export async function removeJournalIndex(store: Store, namespace: JournalNamespa
   feed.close()
 }
 
-function removeFiles(directory: string): void {
-  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
-  const own = names.filter((name) => name.endsWith(`.${INDEX_NAME}`))
-  for (const name of [INDEX_NAME, ...own, ...OLD_NAMES]) removeDatabase(join(directory, name))
+/** Removes the index files of a namespace without journals. Returns whether there were any, and whether a process has one open. */
+export function removeUnusedIndex(store: Store, namespace: JournalNamespace): "none" | "removed" | "open" {
+  const feed = store.feed(namespace)
+  const paths = feed.directory === undefined ? [] : indexFiles(feed.directory)
+  feed.close()
+  if (paths.length === 0) return "none"
+  return paths.map(removeUnusedDatabase).every((isGone) => isGone) ? "removed" : "open"
 }
+
+function removeFiles(directory: string): void {
+  for (const path of indexFiles(directory)) removeDatabase(path)
+}
+
+function indexFiles(directory: string): readonly string[] {
+  const names = statSync(directory, { throwIfNoEntry: false }) ? readdirSync(directory) : []
+  const own = new Set(names.map((name) => name.replace(/-(?:wal|shm)$/, "")).filter(isIndexName))
+  return [...own].map((name) => join(directory, name))
+}
+
+const isIndexName = (name: string): boolean =>
+  name === INDEX_NAME || name.endsWith(`.${INDEX_NAME}`) || OLD_NAMES.includes(name)

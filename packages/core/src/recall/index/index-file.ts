@@ -144,6 +144,23 @@ const LOCKED = new Set([5, 6]) // SQLITE_BUSY, SQLITE_LOCKED
 
 export const isBusy = (error: unknown) => isFromSqlite(error) && LOCKED.has(error.errcode & 0xff)
 
+/** Removes an index, unless a connection of any process has it open. Returns whether it is gone. */
+export function removeUnusedDatabase(path: string): boolean {
+  const sqlite = process.getBuiltinModule("node:sqlite")
+  try {
+    const db = new sqlite.DatabaseSync(path, { timeout: 0 })
+    try {
+      db.exec("PRAGMA journal_mode = DELETE") // refused while another connection has the file open
+    } finally {
+      db.close()
+    }
+  } catch (error) {
+    if (isBusy(error)) return false
+  }
+  removeDatabase(path)
+  return true
+}
+
 /** Removes an index. The next question rebuilds it from its sources. */
 export function removeDatabase(path: string): void {
   for (const end of ["", "-wal", "-shm"]) rmSync(path + end, { force: true })

@@ -14,6 +14,7 @@ import {
 } from "../../contents.ts"
 import { pruneTotals, SPENT, totalsFile, writeTotals } from "../../daily-totals.ts"
 import { encodeTeam } from "../../team-content.ts"
+import { findLocks } from "../find-locks.ts"
 import { listJournalIds } from "../journal-ids.ts"
 import {
   FILE_MODE,
@@ -27,6 +28,7 @@ import {
 } from "../layout.ts"
 import { makeDirectory } from "../make-directory.ts"
 import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
+import { removeEmptyDirectory } from "./empty-directory.ts"
 import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
 import { eraseMemory, memoryContent, memoryFile, writeMemory } from "./memory-files.ts"
 import {
@@ -181,6 +183,18 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
           return rm(join(memoryDirectory(root, address.project), SPENT), { force: true })
       }
     },
+
+    async emptyNamespaces(isWanted) {
+      const empty: string[] = []
+      for (const project of (await namesIn(join(root, PROJECTS))).filter(isWanted)) {
+        const { done } = await inProject(project).next()
+        const locks = done ? await findLocks([projectDirectory(root, project)]) : []
+        if (done && locks.every(({ status }) => status === "dead")) empty.push(project)
+      }
+      return empty
+    },
+
+    removeEmpty: (project) => removeEmptyDirectory(projectDirectory(root, project)),
 
     async prune({ before, dryRun = false }) {
       const counts = { messages: 0, sums: 0 }
