@@ -39,7 +39,7 @@ export interface ConversationChoice extends StoredConversationsOptions {
   readonly consequence?: string
 }
 
-/** The chosen conversation. If there is none, the error says whether this project has conversations of other owners. */
+/** The chosen conversation. If it does not exist, the error says whether this project has conversations of other owners. */
 export async function chooseConversation(choice: ConversationChoice): Promise<StoredConversation> {
   const { id, ...place } = choice
   const all = await conversationsIn(place)
