@@ -83,7 +83,11 @@ describe("BEY-8 summaries", () => {
   })
 
   test("BEY-8 it leaves an ordinary request alone", () => {
-    for (const words of ["Fix the <summary> element in index.html.", "Write release notes.", "What is the status?"])
+    for (const words of [
+      ...["Fix the <summary> element in index.html.", "Write release notes.", "What is the status?"],
+      ...["Use read_file on docs/memory.md", "Does docs/memory.md have frontmatter?", "Update docs/notes.md, please."],
+      ...["Show me /memory", "Run `git status` and answer in one short sentence."],
+    ])
       expect(ask(words), words).toBeUndefined()
     const answer = extractiveResponder().answer(makeTurn(requestOf([says("Hello")])))
     expect(answer).toEqual({ content: [{ type: "text", text: "You said: Hello" }] })

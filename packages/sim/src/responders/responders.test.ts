@@ -168,6 +168,15 @@ describe("BEY-8 helpful", () => {
     expect((await ask("Add 17 to it.", [add])).content).toMatchObject([{ name: add.name, input: { by: 17 } }])
   })
 
+  test.each(["docs/memory.md", "memory.md", "MEMORY.md", "docs/notes.md", "status.md"])(
+    "BEY-8 a question about the file %s is not taken for a request for memories, notes or progress",
+    async (file_path) => {
+      const question = `Use Read on ${file_path}, then write down what it says of memory in a few words.`
+      expect((await ask(question)).content).toMatchObject([{ type: "tool_use", name: "Read", input: { file_path } }])
+      expect((await ask(`Use Read on ${file_path}`)).content).toMatchObject([{ name: "Read", input: { file_path } }])
+    },
+  )
+
   test("BEY-8 a question may name arguments, and what they say names no tool", async () => {
     const properties = { prompt: { type: "string" }, fork: { type: "boolean" }, name: { type: "string" } }
     const agent = { name: "Agent", input_schema: { properties, required: ["prompt"] } }

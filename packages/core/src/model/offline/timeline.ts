@@ -161,7 +161,8 @@ function isSummary(text: string): boolean {
 }
 
 // Recognizes a request about the conversation, as opposed to one that continues it: for a summary, session notes, memories or a progress
-// line. If the server compacts, the kind is given. Otherwise the prompt decides, for any client.
+// line. If the server compacts, the kind is given. Otherwise the prompt decides, for any client: by its form, because a user's question
+// may contain any single word, such as the name of a file.
 
 export type OfflineRequestKind = "summary" | "notes" | "memory" | "progress"
 
@@ -183,10 +184,11 @@ const PLAIN_REQUEST =
 const CONVERSATION = /\b(?:conversation|session|transcript|dialogue|so far|above)\b/i
 const NOTES = /\b(?:session|conversation|running|working)?[ -]?notes\b/i
 const NOTES_WORK = /\b(?:updat|edit|keep|writ|maintain|fill|revis)\w*/i
-const MEMORY = /\bmemor(?:y|ies)\b/i
-const MEMORY_FORM = /\bMEMORY\.md\b|\bfrontmatter\b|\bmemory director|\/memory\b/i
+const MEMORY_WORK = /\b(?:sav|writ|keep|extract|updat)\w*\b[^.\n]{0,80}\bmemor(?:y|ies)\b(?!\.)/i
+const MEMORY_FORM = /\bfrontmatter\b/i
 const QUOTED = /<([\w-]+)>[\s\S]*<\/\1>/g // a document inside the prompt, whose content is not the request
-const PROGRESS = /\b(?:progress|status|doing|most recent action|working on)\b/i
+const PROGRESS =
+  /^\s*(?:please |now )?(?:describe|say|tell|state|report|give)\b[^.\n]*\b(?:progress|status|doing|being done|most recent action|working on)\b(?!\.\w)/i
 const BRIEFLY = /\b(?:one|a single|single|short|brief) (?:\w+ )?(?:line|sentence|phrase)\b|\bwords\b/i
 const PROGRESS_PROMPT = 1500 // characters; a longer prompt asks for more than a line
 const FEWEST_SECTIONS_DEMAND = 3
@@ -225,8 +227,9 @@ function classify(prompt: string, sections: readonly Section[]): OfflineRequestK
   const words = prompt.replace(/<[^>]*>/g, " ")
   const structured = sections.length >= FEWEST_SECTIONS_DEMAND
   if (SUMMARY_TAG.test(prompt) && SUMMARY_WORD.test(words) && CONVERSATION.test(words)) return "summary"
-  if (MEMORY.test(words) && MEMORY_FORM.test(prompt.replace(QUOTED, " "))) return "memory"
-  if (NOTES.test(words) && NOTES_WORK.test(words) && (structured || /\.md\b/.test(prompt))) return "notes"
+  const demand = prompt.replace(QUOTED, " ")
+  if (MEMORY_WORK.test(demand) && MEMORY_FORM.test(demand)) return "memory"
+  if (structured && NOTES.test(words) && NOTES_WORK.test(words)) return "notes"
   if (SUMMARY_WORD.test(words) && CONVERSATION.test(words) && structured) return "summary"
   if (PLAIN_REQUEST.test(words)) return "summary"
   if (prompt.length <= PROGRESS_PROMPT && PROGRESS.test(words) && BRIEFLY.test(words)) return "progress"
