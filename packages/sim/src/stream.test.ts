@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { client, hello, type Json, post, postJson, scripted, simulator } from "../test/simulator.ts"
 import type { AnswerBlock } from "./responder.ts"
 import type { Simulator } from "./start.ts"
+import { countText } from "./tokens.ts"
 
 /** Every frame the client gets. */
 async function frames(sim: Simulator, body: object, betas: readonly string[] = []): Promise<Json[]> {
@@ -82,6 +83,18 @@ describe("BEY-8 streaming", () => {
     const { parsed_output: _, ...message } = streamed as Json
     const whole = await postJson(await simulator({ responder: scripted(ROUND) }), hello())
     expect(message).toEqual(whole)
+  })
+
+  test("usage counts the text and the calls of an answer, streamed or not", async () => {
+    const input = { path: `docs/${"part/".repeat(30)}memory.md` }
+    const answer = [
+      { type: "text", text: "I will read it." } as const,
+      { type: "tool_use", name: "read", input } as const,
+    ]
+    const tokens = countText("I will read it.") + countText(`read${JSON.stringify(input)}`)
+    const delta = (await frames(await simulator({ responder: scripted(answer) }), hello())).at(-2)
+    const whole = await postJson(await simulator({ responder: scripted(answer) }), hello())
+    expect([delta.usage.output_tokens, whole.usage.output_tokens]).toEqual([tokens, tokens])
   })
 
   test("long answers contain pings", async () => {

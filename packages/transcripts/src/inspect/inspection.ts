@@ -38,7 +38,8 @@ import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
 
 // Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response, not
-// from its end. The content shows that more was written, so a price based on these counts is too low.
+// from its end. The content shows that more was written, so a price based on these counts is too low. The simulator's counts are never
+// stubs: they are complete, but a call counts less there than a model's, which the estimate includes.
 
 /** Responses with too few output tokens recorded. */
 export interface OutputStubs {
@@ -74,7 +75,7 @@ export const stubSentences = ({ responses, recorded, written }: OutputStubs): st
   `The output tokens of ${pluralize(responses, "response")} were not recorded in full: ${formatCompact(recorded)} recorded, about ${formatCompact(written)} written. The cost of the output is higher than shown.`
 
 const isAnswer = (entry: Entry): entry is AssistantMessage =>
-  isMessage(entry) && entry.type === "assistant" && entry.message.usage !== undefined
+  isMessage(entry) && entry.type === "assistant" && entry.message.usage !== undefined && !isSimulated(entry)
 
 const isCounted = ({ type }: Block): boolean => type === "text" || type === "thinking" || type === "tool_use"
 
