@@ -1,7 +1,17 @@
-/** Which of the user's rules a planned call obeys, and the file in which the user wants notes. */
+/** The user's rules: which of them a planned call obeys, how they are acknowledged, and the file in which the user wants notes. */
 import { type PlannedCall, type Rule, sentencesOf, toolRole } from "@strata/core/offline"
 
 const NOTES_FILE = /\b(?:notes|findings)\b[^.!?\n]*?\b(?:in|into|to) ((?:[\w@-]+\/)*[\w@-]+\.[a-z]{1,5})\b/i
+const RULE = /^(?:please )?(?:from now on,? )?(never|always|do not|don['’]t) (.+?)[.!]*$/i
+
+/** Whether a sentence says only how to work. */
+export const isRule = (sentence: string): boolean => RULE.test(sentence)
+
+/** "I will never delete a file." for "Never delete a file." */
+export const promiseOf = (rule: string): string =>
+  rule.replace(RULE, (_, word: string, rest: string) => {
+    return `I will ${/^do/i.test(word) ? "not" : word.toLowerCase()} ${rest}.`
+  })
 
 /** The file that the user wants notes in. */
 export interface NotesFile {

@@ -154,6 +154,15 @@ describe("BEY-8 the worker's choices", () => {
     ])
   })
 
+  test.each([
+    ["Tidy up. Never delete a file.", "Done: Tidy up. I will never delete a file. No file was changed."],
+    ["Please don't touch docs/.", "I will not touch docs/. No file was changed."],
+    ["From now on, always run the tests.", "I will always run the tests. No file was changed."],
+  ])("BEY-8 the worker's last words tell a rule from a task: %s", async (text, words) => {
+    const turn = makeTurn(requestOf([{ role: "user", content: [{ type: "text", text }] }]))
+    expect((await workerResponder().answer(turn)).content).toEqual([{ type: "text", text: words }])
+  })
+
   test("BEY-8 the worker only uses the tools that are offered", async () => {
     using project = makeProject()
     const tools = TEST_TOOLS.filter(({ name }) => name === "Read" || name === "Glob")
@@ -261,6 +270,13 @@ describe("BEY-8 the worker after a compaction", () => {
     expect(JSON.stringify(inputsIn(after.answers)[0])).toContain("Find where this belongs: Explain how the parser and")
     expect(inputsIn(after.answers).some(({ file_path = "" }) => file_path.includes("/src/"))).toBe(true)
     expect(inputsIn(after.answers).some(({ file_path = "" }) => file_path.includes("/docs/"))).toBe(false)
+  })
+
+  test("BEY-8 the worker does not take a rule that a summary quotes last for its task", async () => {
+    const summary =
+      'This session continues a conversation.\n\n1. Files:\n   - a.ts\n\n2. All User Messages:\n   - "Tidy up the printer."\n   - "Never delete a file."\n\n3. Pending:\n   - none'
+    const turn = makeTurn(requestOf([{ role: "user", content: [{ type: "text", text: summary }] }]))
+    expect(textsIn([await workerResponder().answer(turn)])).toEqual(["Done: Tidy up the printer. No file was changed."])
   })
 
   test("BEY-8 the worker ends a task whose start is always out of view", async () => {

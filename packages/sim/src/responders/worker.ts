@@ -6,10 +6,10 @@
  * the simulator's random numbers.
  */
 
-import { findProblems, isRecord, type PlannedCall, sampleValue, toolRole } from "@strata/core/offline"
+import { findProblems, isRecord, type PlannedCall, sampleValue, sentencesOf, toolRole } from "@strata/core/offline"
 import type { Answer, AnswerBlock, Responder, ResponderRequest, ResponderTurn } from "../responder.ts"
 import { constrainResponder } from "./constrained.ts"
-import { obeys } from "./corrections.ts"
+import { isRule, obeys, promiseOf } from "./corrections.ts"
 import { extractFacts } from "./extractive/conversation-facts.ts"
 import { extractiveAnswer } from "./extractive.ts"
 import { createRandom } from "./seeded-random.ts"
@@ -126,13 +126,17 @@ function finalWords({ state }: StepContext): string {
   const facts = extractFacts(state.sinceTask)
   const changed = facts.files.filter(({ doings }) => doings.some((doing) => doing !== "read")).map(({ path }) => path)
   const failed = facts.outcomes.filter((outcome) => outcome.failed && outcome.isCommand).at(-1)
-  const subject = state.task
-    .trim()
-    .split("\n")[0]!
+  const { tasks = [], rules = [] } = Object.groupBy(sentencesOf(state.task.trim().split("\n")[0]!), (sentence) =>
+    isRule(sentence) ? "rules" : "tasks",
+  )
+  const subject = tasks
+    .join(" ")
     .slice(0, 120)
     .replace(/[.!?]+$/, "")
+  const isRuleOnly = tasks.length === 0 && rules.length > 0
   return [
-    `Done: ${subject || "there was nothing to do"}.`,
+    isRuleOnly ? "" : `Done: ${subject || "there was nothing to do"}.`,
+    ...rules.map(promiseOf),
     changed.length > 0 ? `Changed: ${changed.slice(-5).join(", ")}.` : "No file was changed.",
     failed === undefined ? "" : `One command failed and still does: \`${failed.what.split("\n")[0]}\`.`,
   ]

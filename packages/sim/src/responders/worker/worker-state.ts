@@ -14,6 +14,7 @@ import {
   readRules,
   readStatus,
   readTimeline,
+  sentencesOf,
   splitDocument,
   type TimelineEntry,
   type Toolbox,
@@ -26,12 +27,12 @@ import {
   toolTodos,
 } from "@strata/core/offline"
 import type { ResponderRequest } from "../../responder.ts"
-import { findNotesFile, type NotesFile } from "../corrections.ts"
+import { findNotesFile, isRule, type NotesFile } from "../corrections.ts"
 import { quotedMessages } from "../extractive/conversation-facts.ts"
 
 export interface WorkerState {
   readonly toolbox: Toolbox
-  /** The newest message of the user that sets a task, or the task in the summary if that message is out of view. */
+  /** The newest message of the user that sets a task and not only rules, or the task in the summary if that message is out of view. */
   readonly task: string
   /** The events since the user's last message, in order. */
   readonly sinceTask: readonly TimelineEntry[]
@@ -85,7 +86,7 @@ export function observe(request: ResponderRequest): WorkerState {
   const notes = findNotesFile(wanted)
   return {
     toolbox: openToolbox(request),
-    task: userTexts.findLast((words) => !isCorrection(words)) ?? newest,
+    task: userTexts.findLast((words) => !isCorrection(words) && !sentencesOf(words).every(isRule)) ?? newest,
     sinceTask,
     steps,
     continued: sinceTask.some(({ kind }) => kind === "summary"),
