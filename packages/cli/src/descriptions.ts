@@ -32,7 +32,7 @@ current directory otherwise.`,
     keep: { kind: "flag", about: "keep the scratch copy and the journal" },
   },
   examples: [
-    ["strata demo", "takes about forty seconds"],
+    ["strata demo", "takes about a minute"],
     ["strata demo --window 200000 --turns 150", "a window of the usual size, and more work"],
     ["strata demo --turns 120 --seed 3 --keep", "run longer, and keep the journal for strata inspect"],
   ],

@@ -156,7 +156,7 @@ it("explains a command", () => {
       --no-color   print without colours, like NO_COLOR=1
 
     Examples
-      strata demo                              takes about forty seconds
+      strata demo                              takes about a minute
       strata demo --window 200000 --turns 150  a window of the usual size, and more
                                                work
       strata demo --turns 120 --seed 3 --keep  run longer, and keep the journal for

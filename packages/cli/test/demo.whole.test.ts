@@ -52,6 +52,9 @@ describe("strata demo", () => {
         expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
         expect(stdout).not.toContain("\u001b")
         expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
+        const states = [...stdout.matchAll(/^turn \d+: .*, (past warning|below warning|compaction is due|full)$/gm)]
+        expect(states.every(([, state], i) => state !== states[i - 1]?.[1])).toBe(true)
+        expect(stdout).not.toContain("--max-turns")
         expect(stdout).toContain("What happened")
         expect(stdout).toMatch(/files +\d+ read/)
         expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
@@ -68,7 +71,7 @@ describe("strata demo", () => {
         expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
         expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+$/m)
         expect(stdout.replace(/\s+/g, " ")).toMatch(
-          /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
+          /loses .*tool results\. With Strata all \d+ turns fit, and everything is in view or found by recall\./,
         )
         expect(stdout.split("What to try next")[1]!.match(/^ {2}strata (?:usage|chat|demo) /gm)).toHaveLength(3)
         expectNextDay(stdout)

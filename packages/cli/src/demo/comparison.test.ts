@@ -65,8 +65,8 @@ describe("with and without Strata", () => {
 
         Without Strata the window of 60.0K is full at turn 3. Going on without it
         loses 4 of your 6 messages, 1 of your 2 rules and 147 of 178 tool results.
-        With Strata all 3 turns fit and nothing is lost. Strata cost 53% of what
-        resending everything would cost.
+        With Strata all 3 turns fit, and everything is in view or found by recall.
+        Strata cost 53% of resending everything in an endless window.
         Without: each request carries all that this run sent or removed, at the same
         prices, with a perfect cache. A full window drops its oldest messages.
         With: the ledger of the first conversation. Recall finds what is out of view.
@@ -77,7 +77,7 @@ describe("with and without Strata", () => {
   it("says how many are lost with Strata too, should there be any", () => {
     const facts = [{ kind: "messages", all: 6, inView: 2, recalled: 3, inLastWindow: 6 }] as const
     const text = comparisonLines(stateWith(REQUESTS), { style, width: 80, facts }).join(" ").replace(/\s+/g, " ")
-    expect(text).toContain("is full at turn 3. With Strata all 3 turns fit and 1 are lost.")
+    expect(text).toContain("is full at turn 3. With Strata all 3 turns fit, and 1 is lost.")
   })
 
   it("says so if the run fits the window anyway, and if Strata cost more", () => {
@@ -85,7 +85,7 @@ describe("with and without Strata", () => {
       .join(" ")
       .replace(/\s+/g, " ")
     expect(text).toContain("short enough to fit the window without Strata too")
-    expect(text).toMatch(/Strata cost \d+% more than resending everything/)
+    expect(text).toMatch(/Strata cost \d+% more than resending everything in an endless window\./)
     expect(text).toMatch(/turns that fit all 2 all 2/)
   })
 })

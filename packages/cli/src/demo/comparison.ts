@@ -134,8 +134,13 @@ function verdict({ withStrata, without, fullAt }: Comparison, { turns, window, f
     .map(({ kind, all, gone }) => `${formatNumber(gone)} of ${LOSS_LABELS[kind](formatNumber(all))}`)
   const loss = lost.length === 0 ? "" : ` Going on without it loses ${formatList(lost)}.`
   const missing = facts.reduce((sum, { all, inView, recalled }) => sum + all - inView - recalled, 0)
+  const found = facts.some(({ recalled }) => recalled > 0) ? "in view or found by recall" : "in view"
   const kept =
-    facts.length === 0 ? "" : missing === 0 ? " and nothing is lost" : ` and ${formatNumber(missing)} are lost`
+    facts.length === 0
+      ? ""
+      : missing === 0
+        ? `, and everything is ${found}`
+        : `, and ${formatNumber(missing)} ${missing === 1 ? "is" : "are"} lost`
   return `Without Strata the window of ${formatCompact(window)} is full at turn ${fullAt}.${loss} With Strata all ${turns} turns fit${kept}. ${money}`.trimEnd()
 }
 
@@ -150,9 +155,11 @@ const LOSS_LABELS: Readonly<Record<FactKind, (all: string) => string>> = {
 const formatList = (parts: readonly string[]): string =>
   parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`
 
+const ENDLESS = "resending everything in an endless window"
+
 function formatSaving(paid: number | undefined, alternative: number | undefined): string {
   if (paid === undefined || alternative === undefined || alternative === 0) return ""
   return paid <= alternative
-    ? `Strata cost ${formatPercent(paid, alternative)} of what resending everything would cost.`
-    : `Strata cost ${formatPercent(paid - alternative, alternative)} more than resending everything would.`
+    ? `Strata cost ${formatPercent(paid, alternative)} of ${ENDLESS}.`
+    : `Strata cost ${formatPercent(paid - alternative, alternative)} more than ${ENDLESS}.`
 }

@@ -240,7 +240,7 @@ it("ends with a table, what to try next, and the comparison", () => {
       turns that fit         all 1    all 1
 
       This run was short enough to fit the window without Strata too. Strata cost
-      22% more than resending everything would.
+      22% more than resending everything in an endless window.
       Without: each request carries all that this run sent or removed, at the same
       prices, with a perfect cache. A full window drops its oldest messages.
       With: the ledger of the first conversation. Recall finds what is out of view.

@@ -5,7 +5,7 @@ import type { Scratch } from "@strata/sim"
 import { compactionTitle } from "../chat/folded.ts"
 import { itemsAfter } from "../chat/query-items.ts"
 import type { Item } from "../chat/state.ts"
-import { formatCompact, formatDuration, formatPercent } from "../display/numbers.ts"
+import { formatCompact, formatDuration, formatPercent, pluralize } from "../display/numbers.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 import { indent, padEnd, truncate, truncateStart, wrapText } from "../display/text.ts"
 import { escapeToLine } from "../display/visible.ts"
@@ -85,9 +85,13 @@ function withShortPaths(item: Item): Item {
 const fromRoot = (text: string) =>
   text.replace(/(?:\/[^\s/"'`]+)*\/strata-demo-\d+\/[^\s/"'`]+(\/?)/g, (_, slash: string) => (slash === "" ? "." : ""))
 
-/** The items as in the chat, plus retries, which the chat shows only temporarily. */
+/** The items as in the chat, plus retries, which the chat shows only temporarily. The demo itself limits the turns of a task. */
 export function itemsOf(items: readonly Item[], event: QueryEvent): readonly Item[] {
   if (event.type === "thinking") return items // the demo has no key to expand it
+  if (event.type === "done" && event.reason === "max-turns") {
+    const ended = itemsAfter(items, { ...event, reason: "answer", text: "" })
+    return [...ended, noticeOf(`The demo ends this task here, after ${pluralize(event.limit, "turn")}.`)]
+  }
   const after = itemsAfter(items, event)
   if (event.type !== "retry") return after
   return [...after, noticeOf(`${event.reason}: retried in ${formatDuration(event.delayMs)}`)]
@@ -97,10 +101,11 @@ const MAX_WIDTH = 100
 const SIGN_COLUMNS = 6 // columns for turn and sign before the text
 
 /** Prints one line per turn and per finished event. */
-export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
+export function plainScreen({ print, style, columns }: Pick<Terminal, "print" | "style" | "columns">): DemoScreen {
   const width = Math.min(columns, MAX_WIDTH)
   const line = (text: string) => print(`${text}\n`)
   let items: readonly Item[] = []
+  let fill: DemoState["fill"] = "fine"
   return {
     say(item) {
       if (item.kind === "panel") {
@@ -115,7 +120,10 @@ export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
     show(state, event) {
       const before = items
       items = itemsOf(items, event)
-      if (event.type === "response") line(turnLine(state))
+      if (event.type === "response") {
+        line(turnLine(state, fill))
+        fill = state.fill
+      }
       const item = finishedItem(event, items, before)
       const text = item && itemLine(withShortPaths(item), { turn: state.turn, style, width })
       if (text !== undefined) line(text)
@@ -179,17 +187,18 @@ export function itemLine(item: Item, { turn, style, width }: ItemLineOptions): s
   }
 }
 
-function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
+/** States how full the window is only if that differs from the line before. */
+function turnLine({ turn, size, thresholds, spent, fill }: DemoState, before: DemoState["fill"]): string {
   const facts = [
     `${formatCompact(size)} of ${formatCompact(thresholds.window)} tokens`,
     `${formatPercent(spent?.hitRatio ?? 0, 1)} from cache`,
     `$${(spent?.dollars ?? 0).toFixed(4)}`,
-    ...(fill === "fine" ? [] : [FILLS[fill]]),
+    ...(fill === before ? [] : [FILLS[fill]]),
   ]
   return `turn ${turn}: ${facts.join(", ")}`
 }
 
-const FILLS = { warning: "past warning", compact: "compaction is due", blocked: "full" } as const
+const FILLS = { fine: "below warning", warning: "past warning", compact: "compaction is due", blocked: "full" } as const
 
 /** Introduces the demo and explains the thresholds. */
 export function introduction(scratch: Scratch, { thresholds }: DemoState): Item {
