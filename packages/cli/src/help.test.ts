@@ -28,7 +28,8 @@ it("lists every command by group", () => {
 
     "strata help COMMAND" explains a command, "strata help GROUP" lists a group.
     Options: --help, --version, --no-color (print without colours, like NO_COLOR=1).
-    Exit codes: 0 done, 1 failed, 2 wrong usage. STRATA_DEBUG=1 adds a stack trace.
+    Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no API key. STRATA_DEBUG=1 adds a
+    stack trace.
     New here? Try strata demo. It needs no key and no network.
     "
   `)
@@ -79,8 +80,8 @@ it("wraps the groups in a narrow window", () => {
     (print without colours, like
     NO_COLOR=1).
     Exit codes: 0 done, 1 failed, 2 wrong
-    usage. STRATA_DEBUG=1 adds a stack
-    trace.
+    usage, 3 no API key. STRATA_DEBUG=1 adds
+    a stack trace.
     New here? Try strata demo. It needs no
     key and no network.
     "

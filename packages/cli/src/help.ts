@@ -21,7 +21,7 @@ export function overview(groups: readonly CommandGroup[], { style, columns }: He
     ...[
       '"strata help COMMAND" explains a command, "strata help GROUP" lists a group.',
       "Options: --help, --version, --no-color (print without colours, like NO_COLOR=1).",
-      "Exit codes: 0 done, 1 failed, 2 wrong usage. STRATA_DEBUG=1 adds a stack trace.",
+      "Exit codes: 0 done, 1 failed, 2 wrong usage, 3 no API key. STRATA_DEBUG=1 adds a stack trace.",
       "New here? Try strata demo. It needs no key and no network.",
     ].flatMap((sentence) => wrapText(sentence, look.width)),
   ])
