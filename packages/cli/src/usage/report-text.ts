@@ -1,6 +1,8 @@
 /** Renders the report over all conversations for the terminal: the overview, tables and remarks, about a screen and a half. */
+import { addCounts } from "@strata/core/base"
 import {
   apiReasonLabel,
+  type CacheMissesByCause,
   compareNames,
   type DeletedSessions,
   describeCoverage,
@@ -113,15 +115,14 @@ function money({ report, style, width }: ReportTextOptions): readonly string[] {
 }
 
 function costRows(rows: readonly NamedCost[], { name }: { readonly name: string }): readonly (readonly string[])[] {
-  const shown = rows.slice(0, MAX_LINES)
-  return shown.map((row, at) => {
+  return withRest(rows, sumCosts).map((row, at) => {
     const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = row.tokens
     const all = input + cacheRead + cacheWrite5m + cacheWrite1h
     return [
       ...[
         at === 0 ? name : "",
         escapeToLine(row.name),
-        formatNumber(row.conversations),
+        row.conversations === undefined ? "" : formatNumber(row.conversations),
         formatNumber(row.requests),
         formatCompact(all),
       ],
@@ -129,6 +130,25 @@ function costRows(rows: readonly NamedCost[], { name }: { readonly name: string 
       row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
     ]
   })
+}
+
+/** The first rows and, if others do not fit, their sum as the last one. A sum never stands for a single row. */
+function withRest<Row, Sum>(rows: readonly Row[], sum: (rest: readonly Row[]) => Sum): readonly (Row | Sum)[] {
+  return rows.length <= MAX_LINES + 1 ? rows : [...rows.slice(0, MAX_LINES), sum(rows.slice(MAX_LINES))]
+}
+
+const restTitle = (rest: readonly unknown[]): string => `and ${formatNumber(rest.length)} more`
+
+/** Conversations are not added up, because one may be in several rows. */
+function sumCosts(rest: readonly NamedCost[]): Omit<NamedCost, "conversations"> & { readonly conversations?: number } {
+  const sumOf = (key: "requests" | "dollars" | "unpriced" | "estimated" | "share") =>
+    rest.reduce((sum, row) => sum + row[key], 0)
+  return {
+    name: restTitle(rest),
+    ...{ requests: sumOf("requests"), dollars: sumOf("dollars"), unpriced: sumOf("unpriced") },
+    ...{ estimated: sumOf("estimated"), share: sumOf("share") },
+    tokens: rest.map(({ tokens }) => tokens).reduce(addCounts),
+  }
 }
 
 /** Describes a cost. Unknown is never $0. */
@@ -166,17 +186,21 @@ function projects({ report, style, width, home }: ReportTextOptions): readonly s
     ...table({
       width,
       columns: [{ title: "", gives: "beginning" }, right(""), right(""), right("")],
-      rows: byProject
-        .slice(0, MAX_LINES)
-        .map((row) => [
-          shortPath(row.name, home),
-          pluralize(row.conversations, "conversation"),
-          describeCost(row),
-          row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
-        ]),
+      rows: withRest(byProject, sumProjects).map((row) => [
+        shortPath(row.name, home),
+        pluralize(row.conversations, "conversation"),
+        describeCost(row),
+        row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
+      ]),
     }),
   ]
 }
+
+/** A conversation has one project. */
+const sumProjects = (rest: readonly NamedCost[]): NamedCost => ({
+  ...sumCosts(rest),
+  conversations: rest.reduce((sum, { conversations }) => sum + conversations, 0),
+})
 
 const LABELS = 34 // columns for the two days and gaps
 
@@ -219,18 +243,26 @@ function caches({ report, style, width }: ReportTextOptions): readonly string[] 
         right("cost"),
         right("of the bill"),
       ],
-      rows: byCause
-        .slice(0, MAX_LINES)
-        .map((one) => [
-          one.words,
-          formatNumber(one.count),
-          formatCompact(one.tokens),
-          one.unpriced === one.count ? "?" : `${formatDollars(one.dollars)}${one.unpriced > 0 ? "?" : ""}`,
-          one.unpriced === one.count ? "" : formatPercent(one.share, 1),
-        ]),
+      rows: withRest(byCause, sumMisses).map((one) => [
+        one.words,
+        formatNumber(one.count),
+        formatCompact(one.tokens),
+        one.unpriced === one.count ? "?" : `${formatDollars(one.dollars)}${one.unpriced > 0 ? "?" : ""}`,
+        one.unpriced === one.count ? "" : formatPercent(one.share, 1),
+      ]),
     }),
     ...(reasons.length > 0 ? wrapText(`  The API's own reasons: ${reasons.join(", ")}`, width) : []),
   ]
+}
+
+function sumMisses(rest: readonly CacheMissesByCause[]): Omit<CacheMissesByCause, "cause"> {
+  const sumOf = (key: "count" | "tokens" | "dollars" | "unpriced" | "share") =>
+    rest.reduce((sum, row) => sum + row[key], 0)
+  return {
+    words: restTitle(rest),
+    ...{ count: sumOf("count"), tokens: sumOf("tokens"), dollars: sumOf("dollars") },
+    ...{ unpriced: sumOf("unpriced"), share: sumOf("share") },
+  }
 }
 
 function compactions({ report, style, width, home }: ReportTextOptions): readonly string[] {
@@ -303,7 +335,7 @@ function context({ report, style, width }: ReportTextOptions): readonly string[]
 
 function remarks(page: ReportTextOptions): readonly string[] {
   const { report, gone } = page
-  const { files, total, saved } = report
+  const { files, total } = report
   const { repeated } = total
   return [
     ...(repeated.responses > 0
@@ -325,7 +357,6 @@ function remarks(page: ReportTextOptions): readonly string[] {
           `${pluralize(report.simulated, "conversation")} with the simulator cost nothing and ${report.simulated === 1 ? "is" : "are"} not counted.`,
         ]
       : []),
-    ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
     ...(gone ? [describeDeleted(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs ? [`Looked where ${FOUND_PROGRAMS} keep theirs.`] : []),
     "Days are in UTC. ?: a price is unknown. +: at least.",
