@@ -13,6 +13,8 @@ export interface CompactedOptions {
   readonly cwd: string
   /** Instructions of a compaction by hand. Without them, the conversation is compacted automatically. */
   readonly instructions?: string
+  /** How the summary of a compaction by hand was written. Default: `direct`. */
+  readonly route?: "direct" | "notes"
   /** A name that only the first result contains, and that an answer uses after the compaction. */
   readonly usedAgain?: string
 }
@@ -20,7 +22,7 @@ export interface CompactedOptions {
 const ROUNDS = 12
 
 export async function compactedConversation(options: CompactedOptions): Promise<MadeConversation> {
-  const { dir, cwd, instructions, usedAgain = "" } = options
+  const { dir, cwd, instructions, usedAgain = "", route = "direct" } = options
   mkdirSync(join(cwd, "src"), { recursive: true })
   await using chat = await openConversation({
     ...{ model: "claude-opus-5-5", dir, cwd, env: {}, settings: { contextWindow: CONTEXT_WINDOW } },
@@ -43,7 +45,7 @@ export async function compactedConversation(options: CompactedOptions): Promise<
     const plan = await chat.planCompaction({ instructions })
     if (plan.kind === "refused") throw new Error(plan.message)
     const { last } = plan.summarised
-    const written = { text: "Every part is being changed, one after the other.", route: "direct", last } as const
+    const written = { text: "Every part is being changed, one after the other.", route, last } as const
     await chat.compact({ instructions, written })
   }
   await chat.add("Now look at all of them again.")

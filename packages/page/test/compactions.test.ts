@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { BROWSER, launch } from "./browser.ts"
-import { COMPACTION_LEVEL, compactedConversation } from "./compacted-conversation.ts"
+import { COMPACTION_LEVEL, type CompactedOptions, compactedConversation } from "./compacted-conversation.ts"
 import { findings, openTab, sourceOf, startTrial, type TrialPages } from "./trial-pages.ts"
 
 describe("BEY-10 a compaction in words", () => {
@@ -13,16 +13,18 @@ describe("BEY-10 a compaction in words", () => {
   let headers: { readonly cookie: string }
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "strata-compactions-"))
-    const made = (name: string, options: { readonly instructions?: string; readonly usedAgain?: string }) =>
+    const made = (name: string, options: Pick<CompactedOptions, "instructions" | "route">) =>
       compactedConversation({ dir: join(dir, name), cwd: join(dir, `${name}-work`), ...options })
     const [automatic, manual] = [
       await made("automatic", {}),
       await made("manual", { instructions: "Keep the decisions, <b>drop</b> the rest." }),
     ]
+    const notes = await made("notes", { instructions: "Take the notes.", route: "notes" })
     trial = await startTrial(
       sourceOf({
         automatic: { title: "Automatic", location: automatic.at },
         manual: { title: "Manual", location: manual.at },
+        notes: { title: "Notes", location: notes.at },
         lossy: { title: "Lossy", location: { file: claudeTranscript(dir) } },
       }),
     )
@@ -61,6 +63,12 @@ describe("BEY-10 a compaction in words", () => {
     expect(rows).not.toContain("file")
   })
 
+  it("one from the notes does not say that it cost nothing, because the notes were paid for", async () => {
+    expect(await rowsOf("notes")).toContain(
+      "summary: Written from the notes. No request of its own: the notes kept meanwhile are the summary.",
+    )
+  })
+
   it.skipIf(BROWSER === undefined)("fits a phone, however long the paths of its files are", async () => {
     const browser = await launch()
     const { tab, complaints } = await openTab(browser, trial, { viewport: { width: 375, height: 800 } })
@@ -92,7 +100,7 @@ describe("BEY-10 a compaction in words", () => {
     expect(rows).toContain("your messages: 1 not in the window: “Never touch the lexer. Write the parser.”.")
     expect(rows).toContain("your rules: 1 not word for word: “Never touch the lexer.”.")
     expect(rows).toContain("changed files: Not named: src/parser.ts.")
-    expect(rows).toContain("used again: Still there: 50% of 2 names. Lost: src/parser.ts.")
+    expect(rows).toContain("used again: Still there: 50% of 2 names. Lost: “src/parser.ts”.")
   })
 })
 

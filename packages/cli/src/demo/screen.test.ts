@@ -16,7 +16,7 @@ test("in plain lines, the state of the window is in a turn's line only if it has
   ])
 })
 
-test("the limit that the demo itself sets for a task is not told as an option of the user's", () => {
+test("the limit that the demo itself sets for a task is not shown as an option of the user", () => {
   expect(itemsOf([], { type: "done", reason: "max-turns", limit: 12, turns: 12 })).toEqual([
     { kind: "notice", tone: "plain", text: "The demo ends this task here, after 12 turns." },
   ])

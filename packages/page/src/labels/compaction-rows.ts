@@ -205,7 +205,7 @@ function describeLater(needed: BoundaryNames | undefined): string {
   const found = describeNamesInView(needed)
   if (!needed || needed === "unrecorded" || needed.names === 0)
     return `${found.charAt(0).toUpperCase()}${found.slice(1)}.`
-  const lost = describeLostNames(needed)
+  const lost = describeLostNames({ ...needed, lost: needed.lost.map((name) => `“${name}”`) }) // a name may be a number
   return `Still there: ${found}.${lost === "" ? "" : ` Lost: ${lost}.`}`
 }
 

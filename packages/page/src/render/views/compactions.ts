@@ -166,12 +166,15 @@ function describeDetails(
     contents: effects.contents.get(boundary.uuid),
     needed: effects.names[at],
     next: turns.find(({ turn }) => turn === boundaries[at])?.context,
-    cost: describeCost(bills.get(boundary.uuid)),
+    cost: describeCost(bills.get(boundary.uuid), facts?.route),
   }
 }
 
-function describeCost(bill: SummaryBill | undefined): string {
-  if (bill === undefined) return "It cost nothing: no request of its own."
+function describeCost(bill: SummaryBill | undefined, route: DecisionOf<"compacted">["route"] | undefined): string {
+  if (bill === undefined)
+    return route === "notes"
+      ? "No request of its own: the notes kept meanwhile are the summary."
+      : "It cost nothing: no request of its own."
   return bill.dollars === undefined ? "Its cost is unknown." : `It cost ${formatDollars(bill.dollars)}.`
 }
 
