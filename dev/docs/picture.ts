@@ -19,7 +19,7 @@ import { startUsageTrial } from "../../packages/page/test/usage-trial.ts"
 import { drawDemo } from "./demo-film.ts"
 import { PICTURE_NAMES, PICTURES, type PictureName, ROOT, recordHash } from "./made-from.ts"
 
-const DASHBOARD_SIZE = { width: 1_280, height: 720 }
+const DASHBOARD_SIZE = { width: 1_280, height: 745 }
 const USAGE_SIZE = { width: 1_280, height: 680 } // ends before the footnotes
 const HOVERED_TURN = 45
 const RECORDINGS = join(ROOT, "..", "shared", "data", "transcripts") // as the tests expect them

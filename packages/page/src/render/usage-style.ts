@@ -27,11 +27,11 @@ td .bar{margin-top:3px}
 .footnotes li{display:flex;gap:4px;padding:2px 6px 2px 0;border-radius:6px;max-width:90ch}.footnotes li:target{background:var(--raised);color:var(--ink)}
 .footnotes a{flex:none;width:24px;text-align:center;text-decoration:none;font-weight:600}
 @media (max-width:640px){
-.summary{font-size:1rem;line-height:1.35;text-wrap:wrap;margin:0 0 6px}.progress{font-size:.72rem;margin:0 0 5px;line-height:1.3}
+.summary{font-size:1rem;line-height:1.3;text-wrap:wrap;margin:0 0 6px}.progress{font-size:.72rem;margin:0 0 4px;line-height:1.2}
 .numbers{grid-template-columns:repeat(2,1fr);gap:6px;margin:0 0 7px}.numbers>div{padding:4px 10px}.numbers dt,.numbers dd span{font-size:.74rem;line-height:1.35}
 .next{margin-bottom:9px;padding:4px 10px;gap:1px 8px;font-size:.88rem}.next code{font-size:.82rem;padding:1px 6px}
 .overview{grid-template-columns:minmax(0,1fr);gap:7px}.overview figcaption{font-size:.8rem;margin:0}.overview .legend{font-size:.74rem;gap:0 10px;margin:1px 0}
-.day-chart{height:66px;margin:10px 0 17px}.overview figure:not(:has(.chosen)) .readout{display:none}
+.day-chart{height:58px;margin:8px 0 17px}.overview figure:not(:has(.chosen)) .readout{display:none}
 .dearest h2{font-size:.8rem}.dearest #all-conversations{font-size:.85rem}.dearest ol{margin:1px 0 0}.dearest li{padding:2px 0 3px;font-size:.88rem;line-height:1.35}.dearest li span{font-size:.74rem}.dearest .bar{display:none}
 .columns-two table,.wide table{font-size:.78rem;min-width:0}:is(.columns-two,.wide) :is(th,td){padding:4px}:is(.columns-two,.wide) .long{min-width:9ch}}
 `
