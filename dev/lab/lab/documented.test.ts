@@ -95,7 +95,7 @@ test("BEY-7 figures that are out of date are found", () => {
       .map((each) => each.text)
       .join("\n")
   expect(missingIn(figures, text)).toEqual([])
-  const missing = missingIn(figures, (file) => text(file).replaceAll("98.3%", "97.1%"))
+  const missing = missingIn(figures, (file) => text(file).replaceAll("98.3%", "97.1%").replaceAll("**0.41 ", "**0.42 "))
   expect(missing.map(({ file }) => file)).toContain("README.md")
   expect(missing.map((each) => each.text)).toContain("| `strata` | **0.41** | 0 | 0 | 0 | 0 | 98.3% | 99.4% | |")
 })

@@ -33,18 +33,17 @@ export function documented({ tuned, more }: DocumentedSets): readonly Documented
   const dearer = NEVER_DEARER_THAN.map((name) => `\`${name}\``).join(", ")
   return [
     ...[
-      `${more.length} recorded conversations besides the 70 that rules were chosen on`,
-      `${rangeOf(OURS)} of the cost of fixed thresholds, ${rangeOf(NOT_WARMED.name)} without keeping the cache warm`,
-      describePositions(ours),
-      `Fixed thresholds: ${describePositions(fixed)}`,
-      `${secondsOf(ours)} waited; fixed thresholds ${secondsOf(fixed)}`,
-      `${percent(ours.namesInView)} in view, ${percent(ours.namesWithinSearch)} with one search; fixed thresholds ${percent(fixed.namesInView)} in view`,
-      `your rules, right after a compaction: ${bothOf([ours.trailRecall, ours.rulesVerbatim].map(whole))}; fixed thresholds ${bothOf([fixed.trailRecall, fixed.rulesVerbatim].map(whole))}`,
+      `**${rangeOf(OURS)}** of the cost in ${more.length} recorded conversations, replayed`,
+      `**${whole(ours.rulesVerbatim)}** of your rules in view, word for word, right after a compaction | ${whole(fixed.rulesVerbatim)} with those thresholds`,
     ].map((text) => ({ file: "README.md", text })),
     ...[
       `${more.length} conversations of \`more\``,
       `| ${FRONTIER_TITLES.join(" | ")} |`,
       ...scores.map(frontierRow),
+      `${describePositions(ours)}. \`claude-style\`: ${describePositions(fixed)}`,
+      `${secondsOf(ours)} waited, with \`claude-style\` ${secondsOf(fixed)}`,
+      `${percent(ours.namesInView)} in view, ${percent(ours.namesWithinSearch)} with one search; with \`claude-style\` ${percent(fixed.namesInView)} in view`,
+      `your rules, right after a compaction: ${bothOf([ours.trailRecall, ours.rulesVerbatim].map(whole))}; with \`claude-style\` ${bothOf([fixed.trailRecall, fixed.rulesVerbatim].map(whole))}`,
       `Strata costs ${rangeOf(OURS)} of \`claude-style\`, and ${rangeOf(NOT_WARMED.name)} without keeping the cache warm.`,
       `In the ${tuned.length} recordings that rules were chosen on, it is ${ratioIn(tuned, OURS)} and ${ratioIn(tuned, NOT_WARMED.name)}.`,
       `Of \`fixed-167k\` it is ${ratio(ours.cost / of("fixed-167k").cost)}, of \`claude-idle\` ${ratio(ours.cost / of("claude-idle").cost)}.`,
