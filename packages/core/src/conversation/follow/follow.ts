@@ -64,6 +64,7 @@ async function factsOf({ views, window, parts, canRecall }: Engine): Promise<str
   const { facts } = compactionBudgets({ flags, thresholds: window.current })
   // without Recall, no handles are listed and the client's own summary must suffice
   const options = { budget: Math.floor(facts * FACTS_SHARE), hasRecall: canRecall }
+  await views.catchUp()
   return runCooperatively(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
 }
 
