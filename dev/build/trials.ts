@@ -38,8 +38,8 @@ export type Views = Conversation["views"]
 // @ts-expect-error the context that sub-agents get from their lead is internal
 export type SharedContext = Agent["shared"]
 `
-/** The user has no test runner here. The tests of the documentation check such blocks. */
-const FOR_A_TEST_RUNNER = /from "vitest"/
+/** The user has no test runner here, and the declarations of LangGraph do not pass these options. Tests of the documentation run the blocks. */
+const NOT_CHECKED_HERE = /from "(?:vitest|@langchain\/langgraph)"/
 /** The strictest options, which also check the declarations of other packages. */
 export const USER_TSCONFIG = {
   compilerOptions: {
@@ -84,7 +84,7 @@ export function prepareUser({ directory, packages }: User): void {
   for (const { folder, directory: built } of packages) {
     const text = readFileSync(join(built, "README.md"), "utf8")
     for (const [at, [, code]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries())
-      if (!FOR_A_TEST_RUNNER.test(code!)) writeFileSync(join(directory, `${folder}-readme-${at + 1}.ts`), code!)
+      if (!NOT_CHECKED_HERE.test(code!)) writeFileSync(join(directory, `${folder}-readme-${at + 1}.ts`), code!)
   }
 }
 
