@@ -6,6 +6,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { needs } from "../../core/test/needs.ts"
+import { size } from "../../core/test/size.ts"
 import { openUsage } from "../src/index.ts"
 import { ConversationIndex, type ListedConversation, type PageSource } from "../src/server/start.ts"
 import { launch, picture } from "./browser.ts"
@@ -84,7 +85,7 @@ describe("BEY-10 the list of conversations in a browser", needs("browser"), () =
   })
   afterAll(() => browser?.close())
 
-  it.each([0, 1, 100])("fits a phone and a wide screen: %i conversations", async (count) => {
+  it.each(size([100], [0, 1, 100]))("fits a phone and a wide screen: %i conversations", async (count) => {
     const trial = await startTrial(listSource(LISTED.slice(0, count)))
     for (const [width, colorScheme] of [
       [375, "dark"],
